@@ -6,7 +6,7 @@
 //! ```text
 //! server ── listen ── one host per connection ──> conn ── reader ── scan, request    what is asked
 //!              │                                    │
-//!              ├── load   which worker              ├── answer ── path, cond         what the answer is
+//!              │                                   ├── answer ── path, cond         what the answer is
 //!              └── open   which connections         │      └── cache ── file ── beneath
 //!                                                   └── response ── transmit         how it is sent
 //! signals: Ctrl-C and SIGTERM      command: `lamprey serve`
@@ -14,7 +14,7 @@
 //!
 //! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`,
 //! `path`, `cond`, `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `service`,
-//! `scan`, `reader`, `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
+//! `scan`, `reader`, `conn`, `open`, `listen`, `server`, `signals`, `command`.
 //!
 //! Guarantees:
 //!
@@ -51,7 +51,6 @@ mod date;
 mod error;
 mod file;
 mod listen;
-mod load;
 mod log;
 mod mime;
 mod notice;

@@ -1,18 +1,20 @@
-//! The open connections, as the accept loop knows them: what is shut down when a stop takes too long.
+//! The open connections: what is shut down when a stop takes too long.
 //!
 //! Invariant: every stream that a connection still uses is listed. The list also has entries of streams that
 //! are gone, but is never longer than twice the live ones of its last sweep (or [`SMALLEST_SWEEP`]).
 
 use std::net::Shutdown;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use lamprey::net::TcpStream;
 
 /// A list shorter than this is not swept.
 const SMALLEST_SWEEP: usize = 64;
 
-/// Streams that belong to connections. The list keeps no socket open, and only the accept loop touches it.
-pub(crate) struct OpenStreams {
+/// Streams that belong to connections. The list keeps no socket open.
+pub(crate) struct OpenStreams(Mutex<List>);
+
+struct List {
     streams: Vec<Weak<TcpStream>>,
     /// The length at which streams that are gone are dropped from the list.
     sweep_at: usize,
@@ -20,25 +22,31 @@ pub(crate) struct OpenStreams {
 
 impl OpenStreams {
     pub(crate) fn new() -> OpenStreams {
-        OpenStreams { streams: Vec::new(), sweep_at: SMALLEST_SWEEP }
+        OpenStreams(Mutex::new(List { streams: Vec::new(), sweep_at: SMALLEST_SWEEP }))
     }
 
     /// Lists `stream` until its last owner drops it.
-    pub(crate) fn add(&mut self, stream: &Arc<TcpStream>) {
-        if self.streams.len() >= self.sweep_at {
-            self.streams.retain(|stream| stream.strong_count() > 0);
+    pub(crate) fn add(&self, stream: &Arc<TcpStream>) {
+        let mut list = self.list();
+        if list.streams.len() >= list.sweep_at {
+            list.streams.retain(|stream| stream.strong_count() > 0);
             // Twice the live ones: a sweep costs constant time for each connection that is added.
-            self.sweep_at = (2 * self.streams.len()).max(SMALLEST_SWEEP);
+            list.sweep_at = (2 * list.streams.len()).max(SMALLEST_SWEEP);
         }
-        self.streams.push(Arc::downgrade(stream));
+        list.streams.push(Arc::downgrade(stream));
     }
 
     /// Shuts all streams down: reads of their connections see the end, writes fail.
     pub(crate) fn shut_down(&self) {
-        for stream in self.streams.iter().filter_map(Weak::upgrade) {
+        for stream in self.list().streams.iter().filter_map(Weak::upgrade) {
             // An error means that the connection has ended by itself.
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// The list, for a moment in which no host can block.
+    fn list(&self) -> MutexGuard<'_, List> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,13 +64,14 @@ mod tests {
             let client = Client::connect(listener.local_addr().unwrap()).unwrap();
             (client, Arc::new(listener.accept().unwrap().0))
         };
-        let mut open = OpenStreams::new();
+        let open = OpenStreams::new();
         let (mut client, live) = accept();
         open.add(&live);
         for _ in 0..10 * SMALLEST_SWEEP {
             open.add(&accept().1);
         }
-        assert!(open.streams.len() <= SMALLEST_SWEEP, "{} streams are listed", open.streams.len());
+        let listed = open.list().streams.len();
+        assert!(listed <= SMALLEST_SWEEP, "{listed} streams are listed");
         open.shut_down();
         assert_eq!(client.read(&mut [0]).unwrap(), 0);
         assert_eq!((&*live).read(&mut [0]).unwrap(), 0);

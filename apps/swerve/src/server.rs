@@ -13,9 +13,10 @@ use crate::answer::Site;
 use crate::beneath::Root;
 use crate::config::Config;
 use crate::error::Error;
-use crate::listen::{self, Capacity};
-use crate::load::WorkerLoad;
+use crate::listen::{self, Open};
 use crate::log::Log;
+use crate::notice::notice;
+use crate::open::OpenStreams;
 use crate::service::Service;
 
 /// How long connections that were shut down may take to end.
@@ -26,7 +27,7 @@ const LOG_TIME: Duration = Duration::from_secs(1);
 /// A server that listens.
 pub struct Server {
     service: Service,
-    listener: Arc<TcpListener>,
+    listener: TcpListener,
     addr: SocketAddr,
 }
 
@@ -34,7 +35,6 @@ pub struct Server {
 #[derive(Clone)]
 pub struct Stopper {
     stop: CancelToken,
-    listener: Arc<TcpListener>,
 }
 
 impl Server {
@@ -63,7 +63,7 @@ impl Server {
         };
         let site = Site::new(root, &config);
         let service = Service { limits: config.limits, site, log, stop: CancelToken::new() };
-        Ok(Server { service, listener: Arc::new(listener), addr })
+        Ok(Server { service, listener, addr })
     }
 
     /// The address it listens on, with the real port.
@@ -73,7 +73,7 @@ impl Server {
 
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
-        Stopper { stop: self.service.stop.clone(), listener: self.listener.clone() }
+        Stopper { stop: self.service.stop.clone() }
     }
 
     /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most
@@ -93,21 +93,29 @@ impl Server {
     /// # Blocking
     /// The calling host, until the server is stopped.
     pub fn run(self) -> usize {
-        let runtime =
-            lamprey::Handle::current().expect("Server::run was called outside of a host; use lamprey::run");
+        assert!(
+            lamprey::Handle::current().is_some(),
+            "Server::run was called outside of a host; use lamprey::run"
+        );
         let Server { service, listener, .. } = self;
         let limit = u32::try_from(service.limits.connections).unwrap_or(u32::MAX);
         let limit = limit.min(Semaphore::MAX_PERMITS);
-        let capacity = Capacity { permits: Semaphore::new(limit), load: WorkerLoad::new(runtime.workers()) };
+        let open = Open { streams: OpenStreams::new(), permits: Arc::new(Semaphore::new(limit)) };
         // All permits are free when all connections have ended.
-        let all_end_within = |time| capacity.permits.acquire_timeout(limit, time).is_ok();
+        let all_end_within = |time| open.permits.acquire_timeout(limit, time).is_ok();
         let cut_off = isolate(|scope| {
-            let open = listen::run(scope, &listener, &service, &capacity);
+            let ended = listen::run(scope, &listener, &service, &open);
+            // New peers are refused from now on.
+            listener.close();
+            if let Err(error) = ended {
+                notice(&format!("no more connections can be taken: {error}"));
+                service.stop.wait();
+            }
             if all_end_within(service.limits.stop_time) {
                 return 0;
             }
-            let cut_off = u64::from(limit) - capacity.permits.available_permits();
-            open.shut_down();
+            let cut_off = u64::from(limit) - open.permits.available_permits();
+            open.streams.shut_down();
             if !all_end_within(SHUTDOWN_TIME) {
                 scope.cancel();
             }
@@ -125,6 +133,5 @@ impl Stopper {
     /// that run may finish. Stopping again does nothing.
     pub fn stop(&self) {
         self.stop.cancel();
-        self.listener.close();
     }
 }

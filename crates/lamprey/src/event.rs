@@ -13,16 +13,18 @@
 //! [`a_sync`](AsyncEvent::a_sync) starts an [`AsyncEvent`] without waiting for it. What one thread sends on
 //! one channel arrives in the order of its calls, whether it waits for its sends or not.
 
+#[cfg(not(loom))]
+pub use crate::channel::callback::{Callback, CallbackEvt, callback};
 pub use crate::channel::nack::{Nack, WithNack, with_nack};
 pub use crate::events::Synced;
 #[cfg(not(loom))]
 pub use crate::events::{
-    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, SpawnFn, Spawned, a_choose, a_guard,
-    spawn_evt,
+    AChoose, AGuard, ATrans, AWrap, AWrapHandler, AsyncEvent, AsyncEvents, Pending, SWrap, SWrapHandler,
+    SpawnFn, Spawned, a_choose, a_guard, spawn_evt,
 };
 pub use crate::events::{
-    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,
-    guard, never, prefer,
+    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, WrapHandler, always, choose,
+    choose_all, guard, never, prefer,
 };
 #[cfg(not(loom))]
 pub use crate::events::{At, FutureEvt, TriedEvt, at, future_evt, timeout};

@@ -10,11 +10,22 @@ macro_rules! chapters {
 }
 
 chapters! {
+    Introduction "introduction.md"
+    Hosts "hosts.md"
     Parasites "parasites.md"
     Events "events.md"
+    Time "time.md"
     ThreadsThatEndWell "threads-that-end-well.md"
+    Processes "processes.md"
+    Actors "actors.md"
     SharedVariables "shared-variables.md"
     Files "files.md"
+    Io "io.md"
+    AsyncLibraries "async-libraries.md"
+    Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"
+    FromTokio "from-tokio.md"
+    FromGo "from-go.md"
+    FromThreads "from-threads.md"
 }

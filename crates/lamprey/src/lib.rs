@@ -16,25 +16,33 @@
 //! });
 //! ```
 //!
+//! The guide explains it chapter by chapter: `docs/guide`, from `introduction.md` on.
+//!
 //! | to do | use |
 //! |---|---|
-//! | run hosts | [`run`], [`Runtime`], [`Handle`] |
+//! | start a program, write a test | [`#[lamprey::main]`](macro@main), [`#[lamprey::test]`](macro@test) |
+//! | run hosts | [`run`], [`run_with`], [`Runtime`], [`RuntimeBuilder`], [`Handle`] |
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
-//! | asynchronous computations; futures from blocking code | [`parasite`](fn@parasite), [`parasite_fn`], [`wait`], module [`mod@parasite`] |
-//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
+//! | asynchronous computations that start at once: parasites | [`parasite`](fn@parasite), [`parasite_fn`], module [`mod@parasite`] |
+//! | wait for any future, from blocking code | [`wait`] |
+//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`unbounded`](mod@unbounded), [`channel_of`](mod@channel_of), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`](mod@mvar), [`SwapChannel`](mod@swap) |
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
-//! | sockets and files | [`net`], [`fs`] |
+//! | sockets, names, servers | [`net`] |
+//! | files and directories | [`fs`] |
+//! | standard input and output, pipes, descriptors of your own | [`mod@io`] |
+//! | processes: children, their pipes and their ends | [`process`] |
 //! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`], [`try_block`], [`block_timeout`] |
 //! | long computations | [`compute`] |
-//! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |
+//! | time | [`sleep`], [`sleep_until`], [`sleep_async`], [`interval`], [`RateLimiter`], [`with_timeout`], [`with_deadline`], [`event::timeout`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
+//! | hosts that own their state and are sent messages; that are started again when they fail | [`actor`], [`scope::Supervisor`] |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
 //! | several variables changed at once | [`stm`] |
 //! | a test of all that, with its network and clock, under a seed | [`sim`] |
 //! | a value for each host | [`host_local!`] |
-//! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
+//! | replace the scheduler, add an event loop | [`Policy`], module [`policy`], [`Source`], [`suspend`] |
 //! | write a scheduler | [`trace`] |
 //!
 //! # What to know before you use it
@@ -112,6 +120,8 @@ pub(crate) mod time;
 pub(crate) mod world;
 
 #[cfg(not(loom))]
+pub mod actor;
+#[cfg(not(loom))]
 pub mod fs;
 #[cfg(not(loom))]
 pub mod io;
@@ -178,11 +188,23 @@ pub mod __select {
     pub use crate::sleep::with_timeout_async;
 }
 
+/// What the attributes expand to.
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod __start {
+    pub use crate::runtime::start::main;
+    pub use crate::runtime::testing::{Simulations, Test, builder, limit};
+}
+
+#[cfg(all(not(loom), feature = "macros"))]
+pub use runtime::{main, test};
+
 #[cfg(not(loom))]
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
-        MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
+        MVar, Receives, Sends, SwapChannel, broadcast, channel_attach_inline, channel_of, mailbox, multicast,
+        mvar, rpc, swap, unbounded, watch,
     },
     driver::{
         Io, PoolFull, block, block_async, block_timeout, compute, compute_async, try_block, try_block_async,
@@ -190,7 +212,7 @@ pub use {
     events::calls::{block_evt, compute_evt},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
-    runtime::{Runtime, RuntimeBuilder, run},
+    runtime::{Runtime, RuntimeBuilder, run, run_with},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::{Stats, ThreadPoolStats},

@@ -10,7 +10,7 @@ macro_rules! advice {
     ($mib:literal) => {
         concat!(
             "lamprey: stacks do not grow. For this thread: Builder::stack_size (or a host instead of a parasite); for all, ",
-            "the main host included: the environment variable LAMPREY_STACK=",
+            "the main host included: the environment variable LAMPREY_STACK_SIZE=",
             $mib,
             "M, or Runtime::builder().stack_size(",
             $mib,

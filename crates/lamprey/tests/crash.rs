@@ -67,7 +67,7 @@ fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
         // host that it runs on.
         assert!(who.contains(here) || !cfg!(debug_assertions), "{kind}: {report}");
         assert!(!report.contains("lamprey/src/"), "{kind}: {report}");
-        assert!(text.contains("LAMPREY_STACK"), "{kind}: {text}");
+        assert!(text.contains("LAMPREY_STACK_SIZE"), "{kind}: {text}");
         assert!(text.matches("without_end").count() > 20, "{kind}: {text}");
         let numbers =
             text.lines().filter_map(|line| line.trim_start().split_once(": ")?.0.parse::<u32>().ok());
@@ -127,7 +127,7 @@ fn the_environment_sets_the_size_of_stacks() {
         ("main", "64K", 1 << 20),
     ] {
         let mut command = again(ME, who);
-        command.env("LAMPREY_STACK", set);
+        command.env("LAMPREY_STACK_SIZE", set);
         let (_, text) = outcome(command);
         let report = text.lines().find(|line| line.contains("stack overflow in")).expect(&text);
         let got: usize = report.split("size ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -135,10 +135,10 @@ fn the_environment_sets_the_size_of_stacks() {
     }
     for set in ["much", "0", "2G", "-1"] {
         let mut command = again(ME, "bad");
-        command.env("LAMPREY_STACK", set);
+        command.env("LAMPREY_STACK_SIZE", set);
         let (output, text) = outcome(command);
         assert!(output.status.success(), "{text}");
-        assert!(text.contains(&format!("refused: LAMPREY_STACK is \"{set}\"")), "{text}");
+        assert!(text.contains(&format!("refused: LAMPREY_STACK_SIZE is \"{set}\"")), "{text}");
     }
 }
 

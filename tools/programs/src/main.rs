@@ -5,7 +5,11 @@
 //!
 //! A program that is marked `no_run` serves for ever: it must still run after [`A_WHILE`].
 
+#[cfg(test)]
+mod chapters;
 mod extract;
+#[cfg(test)]
+mod names;
 mod run;
 
 use extract::Program;
@@ -15,7 +19,10 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 /// The crates beside Lamprey, with the features that the text beside their programs names.
-const OTHERS: &str = "rayon = \"1\"\nrustix = { version = \"1\", features = [\"event\"] }";
+const OTHERS: &str = "rayon = \"1\"\nrustix = { version = \"1\", features = [\"event\", \"fs\", \"process\"] }\n\
+     async-channel = \"2\"\n\
+     futures = { version = \"0.3\", default-features = false, features = [\"async-await\", \"executor\"] }\n\
+     tokio = { version = \"1\", features = [\"rt\", \"rt-multi-thread\", \"sync\", \"time\"] }\n";
 /// The maximum time of a program, on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(120);
 /// The time for which an endless program is run.
@@ -92,7 +99,7 @@ fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
     let lamprey = root.join("crates/lamprey");
     let manifest = format!(
         "[package]\nname = \"programs-of-the-docs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n{OTHERS}\n"
+         [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n{OTHERS}"
     );
     fs::write(place.join("Cargo.toml"), manifest)?;
     // The versions of other crates with which the workspace is tested.

@@ -98,7 +98,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     if let Err(error) = values.try_reserve_exact(capacity) {
         panic!("bounded({capacity}): no memory for so many values of {} bytes: {error}", size_of::<T>());
     }
-    let gate = Arc::new(Gate::new(Buffer { values, capacity, senders: 1, receivers: 1 }));
+    let gate = Arc::new(Gate::new(Buffer { values, capacity, senders: 1, receivers: 1, is_closed: false }));
     (Sender(gate.clone()), Receiver(gate))
 }
 
@@ -107,6 +107,8 @@ struct Buffer<T> {
     capacity: usize,
     senders: usize,
     receivers: usize,
+    /// No value comes any more: a side is gone, or has closed the channel.
+    is_closed: bool,
 }
 
 /// The sending end of a [`bounded()`] channel.
@@ -133,7 +135,7 @@ unsafe fn slot_of<'a, T>(slot: NonNull<()>) -> &'a Slot<T> {
 /// One try to send the content of `value`, which stays there if it was not sent.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
-    if section.state.receivers == 0 {
+    if section.state.is_closed {
         return value.take().map(|value| Err(SendError(value)));
     }
     if section.state.values.len() + section.reserved(SENDERS) >= section.state.capacity {
@@ -166,13 +168,14 @@ fn serve_receiver<T>(section: &mut Section<'_, Buffer<T>>) {
 /// One try to receive.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>> {
-    let is_over = section.state.senders == 0;
+    let is_over = section.state.is_closed;
     // When no more values come, no receiver waits for a value that is granted to another.
     if section.state.values.len() <= section.reserved(RECEIVERS) && !is_over {
         return None;
     }
     let Some(value) = section.state.values.pop_front() else { return Some(Err(RecvError)) };
-    if section.is_waited(SENDERS) {
+    // Those that still wait when the channel is closed are about to be woken, and have not sent.
+    if section.is_waited(SENDERS) && !is_over {
         serve_sender(section);
     }
     Some(Ok(value))
@@ -452,6 +455,8 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("bounded::Sender", wakes RECEIVERS);
+super::gate::closes!(Sender, 0, "bounded(2)", wakes SENDERS, RECEIVERS);
+super::gate::closes!(Receiver, 0, "bounded(2)", wakes SENDERS, RECEIVERS);
 
 iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
@@ -469,6 +474,7 @@ impl<T> Drop for Receiver<T> {
             if section.state.receivers > 0 {
                 return VecDeque::new();
             }
+            section.state.is_closed = true;
             section.wake_all(SENDERS);
             std::mem::take(&mut section.state.values)
         });

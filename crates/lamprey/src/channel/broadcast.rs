@@ -47,6 +47,7 @@
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use super::iter::iterates;
+use super::sends::{NowEvt, now_evt};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -91,7 +92,8 @@ pub fn broadcast<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     if let Err(error) = ring.try_reserve_exact(capacity) {
         panic!("broadcast({capacity}): no memory for so many slots: {error}");
     }
-    let gate = Arc::new(Gate::new(Ring { ring, first: 0, capacity, senders: 1, receivers: 1 }));
+    let gate =
+        Arc::new(Gate::new(Ring { ring, first: 0, capacity, senders: 1, receivers: 1, is_closed: false }));
     (Sender(gate.clone()), Receiver { gate, next: 0 })
 }
 
@@ -102,10 +104,15 @@ struct Ring<T> {
     capacity: usize,
     senders: usize,
     receivers: usize,
+    /// No value comes any more: no sender is left, or an end has closed the channel.
+    is_closed: bool,
 }
 
 /// The sending end of a [`broadcast()`] channel.
 pub struct Sender<T>(Arc<Gate<Ring<T>>>);
+
+/// The event of [`Sender::send_evt`].
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<usize, SendError<T>>>;
 
 /// The receiving end of a [`broadcast()`] channel, with a place of its own in the stream. A clone begins at
 /// the same place.
@@ -167,7 +174,7 @@ fn recv<T>(section: &mut Section<'_, Ring<T>>, next: &mut u64) -> Option<Result<
             *next += 1;
             Some(Ok(value.clone()))
         }
-        None => (ring.senders == 0).then_some(Err(RecvError::Disconnected)),
+        None => ring.is_closed.then_some(Err(RecvError::Disconnected)),
     }
 }
 
@@ -193,7 +200,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// [`SendError`] with the value if there is no receiver; there may be one later
-    /// ([`subscribe`](Self::subscribe)).
+    /// ([`subscribe`](Self::subscribe)). Also if the channel is closed.
     ///
     /// # Blocking
     /// Never. If the ring is full, the oldest value goes.
@@ -201,7 +208,7 @@ impl<T> Sender<T> {
         let value = Arc::new(value);
         let sent = self.0.with(|section| {
             let ring = &mut *section.state;
-            if ring.receivers == 0 {
+            if ring.receivers == 0 || ring.is_closed {
                 return Err(value);
             }
             let oldest = if ring.ring.len() == ring.capacity { ring.ring.pop_front() } else { None };
@@ -218,6 +225,12 @@ impl<T> Sender<T> {
                 Err(_) => crate::bug::bug!("a value that was not sent is shared"),
             },
         }
+    }
+
+    /// [`send`](Self::send) as an event, which is always ready: `value` is sent if the event is chosen, and dropped with it
+    /// otherwise.
+    pub fn send_evt(&self, value: T) -> SendEvt<'_, T> {
+        now_evt(self, value, |(tx, value)| tx.send(value))
     }
 
     /// A new receiver, of what is sent from now on.
@@ -248,6 +261,11 @@ impl<T> Receiver<T> {
     /// A new receiver, of what is sent from now on.
     pub fn subscribe(&self) -> Self {
         subscribe(&self.gate)
+    }
+
+    /// How many values are kept.
+    pub fn capacity(&self) -> usize {
+        self.gate.with(|section| section.state.capacity)
     }
 
     /// How many values have been sent that this receiver has not seen, those included that it has missed.
@@ -362,6 +380,8 @@ iterates!(&mut, Receiver<T> where T: Clone, Result<T, RecvError>, |rx: &mut Rece
 });
 
 super::gate::sender!("broadcast::Sender", wakes RECEIVERS);
+super::gate::closes!(Sender, 0, "broadcast(2)", wakes RECEIVERS);
+super::gate::closes!(Receiver, gate, "broadcast(2)", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {

@@ -58,7 +58,7 @@ mod sender;
 mod wait;
 
 pub(crate) use future::{GateFuture, Op, named_future, opaque};
-pub(crate) use sender::sender;
+pub(crate) use sender::{closes, sender};
 pub(crate) use wait::Interrupted;
 pub(super) use wait::or_cancelled;
 

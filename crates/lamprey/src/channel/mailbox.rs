@@ -61,9 +61,11 @@
 //! The values of the receiver's own list are older than all in the state. Of the chunks in the state only the
 //! last may have room, and only a single one may be empty.
 
+use super::chunks::{self, Chunks, chunk};
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
+use super::sends::{NowEvt, now_evt};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -77,8 +79,6 @@ use std::time::{Duration, Instant};
 
 const RECEIVER: usize = 0;
 const RECV: WaitSpec = WaitSpec::new(RECEIVER, Wait::Recv);
-
-type Chunks<T> = LinkedList<VecDeque<T>>;
 
 /// A channel without a bound: `send` never waits. There is one receiver, which takes whole batches at once.
 ///
@@ -99,7 +99,7 @@ type Chunks<T> = LinkedList<VecDeque<T>>;
 #[doc(alias = "unbounded_channel")]
 #[doc(alias = "mpsc")]
 pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
-    let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, has_receiver: true };
+    let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, is_closed: false };
     let gate = Arc::new(Gate::new(post));
     (Sender(gate.clone()), Receiver { gate, batch: LinkedList::new() })
 }
@@ -108,7 +108,8 @@ struct Post<T> {
     chunks: Chunks<T>,
     count: usize,
     senders: usize,
-    has_receiver: bool,
+    /// No value comes any more: a side is gone, or has closed the mailbox.
+    is_closed: bool,
 }
 
 /// The sending end of a [`mailbox()`].
@@ -121,6 +122,9 @@ pub struct Receiver<T> {
     batch: Chunks<T>,
 }
 
+/// The event of [`Sender::send_evt`].
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<(), SendError<T>>>;
+
 /// What a try to send has found.
 enum Sent {
     Done,
@@ -132,26 +136,17 @@ enum Sent {
 impl<T> Post<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, value: &mut Option<T>) -> Sent {
-        if !self.has_receiver {
+        if self.is_closed {
             return Sent::Closed;
         }
-        match self.chunks.back_mut() {
-            Some(last) if last.len() < last.capacity() => {
-                if let Some(value) = value.take() {
-                    last.push_back(value);
-                }
+        match chunks::push(&mut self.chunks, value) {
+            Ok(()) => {
                 self.count += 1;
                 Sent::Done
             }
-            last => Sent::NoRoom(last.map_or(0, |last| last.capacity())),
+            Err(before) => Sent::NoRoom(before),
         }
     }
-}
-
-/// A chunk for what comes after one of `before` values: each twice as large, up to some kilobytes.
-fn chunk<T>(before: usize) -> Chunks<T> {
-    let most = (4096 / size_of::<T>().max(1)).clamp(4, 256);
-    LinkedList::from([VecDeque::with_capacity((before * 2).clamp(4, most))])
 }
 
 impl<T> Sender<T> {
@@ -187,6 +182,12 @@ impl<T> Sender<T> {
         }
     }
 
+    /// [`send`](Self::send) as an event, which is always ready: `value` is sent if the event is chosen, and dropped with it
+    /// otherwise.
+    pub fn send_evt(&self, value: T) -> SendEvt<'_, T> {
+        now_evt(self, value, |(tx, value)| tx.send(value))
+    }
+
     /// How many values wait that the receiver has not taken out yet.
     pub fn len(&self) -> usize {
         self.0.with(|section| section.state.count)
@@ -216,7 +217,7 @@ fn pop<T>(batch: &mut Chunks<T>) -> Option<T> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<Result<(), RecvError>> {
     if section.state.count == 0 {
-        return (section.state.senders == 0).then_some(Err(RecvError));
+        return section.state.is_closed.then_some(Err(RecvError));
     }
     section.state.count = 0;
     std::mem::swap(batch, &mut section.state.chunks);
@@ -364,13 +365,15 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("mailbox::Sender", wakes RECEIVER);
+super::gate::closes!(Sender, 0, "mailbox()", wakes RECEIVER);
+super::gate::closes!(Receiver, gate, "mailbox()", wakes RECEIVER);
 
 iterates!(&mut, Receiver<T>, T, |rx: &mut Receiver<T>| rx.recv().ok());
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let unread = self.gate.with(|section| {
-            section.state.has_receiver = false;
+            section.state.is_closed = true;
             section.state.count = 0;
             std::mem::take(&mut section.state.chunks)
         });

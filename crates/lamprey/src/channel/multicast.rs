@@ -55,6 +55,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
+use super::sends::{NowEvt, now_evt};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -92,7 +93,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[doc(alias = "fanout")]
 pub fn multicast<T>() -> (Sender<T>, Receiver<T>) {
     let last = Link::new();
-    let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1 }));
+    let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1, is_closed: false }));
     (Sender(gate.clone()), Receiver { gate, at: last })
 }
 
@@ -100,6 +101,8 @@ struct Stream<T> {
     last: Arc<Link<T>>,
     senders: usize,
     receivers: usize,
+    /// No message comes any more: no sender is left, or an end has closed the channel.
+    is_closed: bool,
 }
 
 /// A message and the next link, once they are written.
@@ -107,6 +110,9 @@ struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 
 /// The sending end of a [`multicast()`] channel, which also creates receivers.
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
+
+/// The event of [`Sender::send_evt`].
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<(), SendError<T>>>;
 
 /// The receiving end of a [`multicast()`] channel, with its own position in the stream. A clone starts at the
 /// same position.
@@ -139,14 +145,14 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// [`SendError`] with the message if there is no receiver; there may be one
-    /// later ([`subscribe`](Self::subscribe)).
+    /// later ([`subscribe`](Self::subscribe)). Also if the channel is closed.
     ///
     /// # Blocking
     /// Never.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let mut content = Some((message, Link::new()));
         let old = self.0.with(|section| {
-            if section.state.receivers == 0 {
+            if section.state.receivers == 0 || section.state.is_closed {
                 return None;
             }
             let (message, next) = content.take()?;
@@ -159,6 +165,12 @@ impl<T> Sender<T> {
         // Dropped outside of the lock: if the last receiver has gone in the meantime, this drops the message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
+    }
+
+    /// [`send`](Self::send) as an event, which is always ready: `message` is sent if the event is chosen, and dropped with it
+    /// otherwise.
+    pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
+        now_evt(self, message, |(tx, message)| tx.send(message))
     }
 
     /// Creates a receiver of all messages that are sent from now on.
@@ -177,7 +189,7 @@ fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<
     if at.0.get().is_some() {
         return Some(Ok(()));
     }
-    (section.state.senders == 0).then_some(Err(RecvError))
+    section.state.is_closed.then_some(Err(RecvError))
 }
 
 /// The next message, if there is one. Takes no lock.
@@ -221,6 +233,13 @@ impl<T: Clone> Future for RecvFuture<'_, T> {
 }
 
 opaque!(RecvFuture<'a, T>);
+
+impl<T> Receiver<T> {
+    /// How many messages are there that this receiver has not read: it counts them.
+    pub(super) fn count_unread(&self) -> usize {
+        std::iter::successors(Some(&*self.at), |link| link.0.get().map(|(_, next)| &**next)).count() - 1
+    }
+}
 
 impl<T: Clone> Receiver<T> {
     fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
@@ -302,6 +321,8 @@ impl<T: Clone> Receiver<T> {
 }
 
 super::gate::sender!("multicast::Sender", wakes RECEIVERS);
+super::gate::closes!(Sender, 0, "multicast()", wakes RECEIVERS);
+super::gate::closes!(Receiver, gate, "multicast()", wakes RECEIVERS);
 
 iterates!(&mut, Receiver<T> where T: Clone, T, |rx: &mut Receiver<T>| rx.recv().ok());
 

@@ -39,6 +39,7 @@
 //! ```
 
 mod cell;
+mod close;
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{opaque, or_cancelled};
@@ -103,7 +104,7 @@ unsafe impl<T: Send> Send for Sender<T> {}
 unsafe impl<T: Send> Sync for Sender<T> {}
 // SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `cell`.
 unsafe impl<T: Send> Send for Receiver<T> {}
-// SAFETY: a shared receiver can do nothing.
+// SAFETY: a shared receiver only reads the word.
 unsafe impl<T: Send> Sync for Receiver<T> {}
 
 impl<T> Sender<T> {
@@ -436,14 +437,23 @@ impl<T> Receiver<T> {
     #[cold]
     fn end(&mut self) {
         self.leave();
-        let Some(cell) = self.0.take() else { return };
+        if self.go() {
+            drop(self.take());
+        }
+    }
+
+    /// Ends this side, unless the sender has ended: then true, and what it has left is still to be taken. Nothing is
+    /// registered any more.
+    fn go(&mut self) -> bool {
+        let Some(cell) = self.0.take() else { return false };
         // SAFETY: alive until this side has ended, which it does here.
         match unsafe { cell.as_ref() }.go() {
             Found::Other(None) => {}
             // SAFETY: taken out of its place.
             Found::Other(Some(watcher)) => unsafe { watcher.run_kept(Form::Soon) },
-            Found::Ended => drop(Self(Some(cell)).take()),
+            Found::Ended => self.0 = Some(cell),
         }
+        self.0.is_some()
     }
 }
 

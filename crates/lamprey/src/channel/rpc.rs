@@ -149,10 +149,8 @@ impl<Q, A> Client<Q, A> {
     #[doc(alias = "request")]
     #[doc(alias = "ask")]
     pub fn call(&self, request: Q) -> Result<A, CallError<Q>> {
-        let (reply, answer) = oneshot::oneshot();
-        self.0
-            .send((request, Reply(reply)))
-            .map_err(|SendError((request, _))| CallError::Disconnected(request))?;
+        let (reply, answer) = Reply::pair();
+        self.0.send((request, reply)).map_err(|SendError((request, _))| CallError::Disconnected(request))?;
         answer.recv().map_err(|RecvError| CallError::NoReply)
     }
 
@@ -168,8 +166,8 @@ impl<Q, A> Client<Q, A> {
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
     pub fn call_async(&self, request: Q) -> CallFuture<'_, Q, A> {
-        let (reply, answer) = oneshot::oneshot();
-        CallFuture { send: Exchange::send(&self.0.0, (request, Reply(reply))), is_sent: false, answer }
+        let (reply, answer) = Reply::pair();
+        CallFuture { send: Exchange::send(&self.0.0, (request, reply)), is_sent: false, answer }
     }
 
     /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped,
@@ -187,8 +185,8 @@ impl<Q, A> Client<Q, A> {
     /// A cancelled host unwinds from here, and the server can see that the client has given up.
     pub fn call_timeout(&self, request: Q, timeout: Duration) -> Result<A, CallTimeoutError<Q>> {
         let begin = world::now();
-        let (reply, mut answer) = oneshot::oneshot();
-        self.0.send_timeout((request, Reply(reply)), timeout).map_err(|error| match error {
+        let (reply, mut answer) = Reply::pair();
+        self.0.send_timeout((request, reply), timeout).map_err(|error| match error {
             SendTimeoutError::Timeout((request, _)) => CallTimeoutError::NotTaken(request),
             SendTimeoutError::Disconnected((request, _)) => CallTimeoutError::Disconnected(request),
         })?;
@@ -264,6 +262,11 @@ impl<Q, A> Server<Q, A> {
         self.0.recv_evt()
     }
 
+    /// [`recv_evt`](Self::recv_evt) that owns the server, so that a function can return it.
+    pub fn into_recv_evt(self) -> RecvEvt<rendezvous::Receiver<(Q, Reply<A>)>> {
+        self.0.into_recv_evt()
+    }
+
     /// Takes a request if a client waits with one.
     ///
     /// # Errors
@@ -290,6 +293,12 @@ impl<Q, A> Server<Q, A> {
 }
 
 impl<A> Reply<A> {
+    /// A reply, and where it comes.
+    pub(crate) fn pair() -> (Self, oneshot::Receiver<A>) {
+        let (tx, rx) = oneshot::oneshot();
+        (Self(tx), rx)
+    }
+
     /// Gives the client its reply.
     ///
     /// # Errors

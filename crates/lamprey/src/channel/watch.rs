@@ -85,7 +85,14 @@ const TURN: WaitSpec = WaitSpec::new(SENDERS, Wait::Watch);
 #[doc(alias = "latest")]
 #[doc(alias = "signal")]
 pub fn watch<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state = WatchState { value: Arc::new(value), version: 0, senders: 1, receivers: 1, is_held: false };
+    let state = WatchState {
+        value: Arc::new(value),
+        version: 0,
+        senders: 1,
+        receivers: 1,
+        is_held: false,
+        is_closed: false,
+    };
     let gate = Arc::new(Gate::new(state));
     (Sender(gate.clone()), Receiver { gate, seen: 0 })
 }
@@ -97,6 +104,8 @@ struct WatchState<T> {
     receivers: usize,
     /// A `send_modify` is under way.
     is_held: bool,
+    /// No change comes any more: no sender is left.
+    is_closed: bool,
 }
 
 /// The sending end of a [`watch()`] channel.
@@ -248,7 +257,7 @@ fn changed<T>(section: &mut Section<'_, WatchState<T>>, seen: &mut u64) -> Optio
         *seen = section.state.version;
         return Some(Ok(()));
     }
-    (section.state.senders == 0).then_some(Err(RecvError))
+    section.state.is_closed.then_some(Err(RecvError))
 }
 
 /// [`changed`] as an operation with a name.

@@ -60,16 +60,27 @@ impl Io {
         }
     }
 
+    /// The environment variable that stands behind `Auto`.
+    pub(crate) const VARIABLE: &'static str = "LAMPREY_IO";
+    /// What its value must be.
+    pub(crate) const EXPECTED: &'static str = "`epoll`, `uring` or `auto`";
+
     fn from_environment() -> io::Result<Self> {
-        let Some(text) = std::env::var_os("LAMPREY_IO") else { return Ok(Self::Auto) };
-        match text.to_str() {
-            Some("auto" | "") => Ok(Self::Auto),
-            Some("epoll") => Ok(Self::Epoll),
-            Some("uring" | "io_uring") => Ok(Self::Uring),
-            _ => {
-                let text = format!("LAMPREY_IO is {text:?}: it can be `epoll`, `uring` or `auto`");
-                Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-            }
+        let Some(text) = std::env::var_os(Self::VARIABLE).filter(|text| !text.is_empty()) else {
+            return Ok(Self::Auto);
+        };
+        text.to_str().and_then(Self::parse).ok_or_else(|| {
+            let text = format!("{} is {text:?}: it must be {}", Self::VARIABLE, Self::EXPECTED);
+            io::Error::new(io::ErrorKind::InvalidInput, text)
+        })
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "auto" => Some(Self::Auto),
+            "epoll" => Some(Self::Epoll),
+            "uring" | "io_uring" => Some(Self::Uring),
+            _ => None,
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Launch {
     /// What is behind sockets and files, [resolved](Io::resolve).
     pub(crate) io: Io,
     pub(crate) options: Options,
+    /// The cores that the workers are pinned to, in turn; none if they are not.
+    pub(crate) cores: Vec<usize>,
 }
 
 /// Starts the workers. The pools end after the last of them.
@@ -107,6 +109,7 @@ fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
         stacks: Arc::new(StackPool::new(PoolConfig::default())),
         stack_size: launch.stack_size,
         options,
+        cores: launch.cores,
         is_overdue: timers::is_overdue,
         figures,
     })

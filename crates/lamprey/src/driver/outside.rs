@@ -19,6 +19,7 @@ use super::launch::{Launch, launch};
 use super::pool;
 use super::reactor::Reactor;
 use crate::cancel::shield;
+use crate::sched::affinity::unpinned;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Notifier;
 use crate::sched::timers;
@@ -54,7 +55,8 @@ pub(crate) fn outside() -> io::Result<&'static Outside> {
     let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if OUTSIDE.get().is_none() {
         // On a new kernel thread: a host that unwinds could not wait for the first host of the new runtime.
-        let started = std::thread::Builder::new().name("lamprey-start".to_owned()).spawn(start)?.join();
+        let started =
+            std::thread::Builder::new().name("lamprey-start".to_owned()).spawn(unpinned(start))?.join();
         let _ = OUTSIDE.set(started.map_err(|_| io::Error::other("the start of a runtime panicked"))??);
     }
     OUTSIDE.get().ok_or_else(|| crate::bug::bug!("a cell that has been set is empty"))
@@ -70,6 +72,7 @@ fn start() -> io::Result<Outside> {
         source_threads: Vec::new(),
         io: Io::Auto.resolve()?,
         options: Options::default(),
+        cores: Vec::new(),
     })?;
     let look_around = || {
         let notifier = Worker::current()?.remote.notifier.get()?.clone();

@@ -51,6 +51,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::sched::affinity::unpinned;
 #[cfg(not(loom))]
 use crate::sched::stats::ThreadPoolStats;
 use crate::sync_shim::{
@@ -69,7 +70,7 @@ pub use full::PoolFull;
 use future::Run;
 pub use future::block_async;
 #[cfg(not(loom))]
-pub(crate) use future::block_async_in;
+pub(crate) use future::{block_async_in, start};
 #[cfg(not(loom))]
 pub use future::{compute_async, try_block_async};
 
@@ -244,7 +245,7 @@ impl PoolShared {
 
     fn start(self: &Arc<Self>) -> bool {
         let shared = Arc::clone(self);
-        start_thread(self.class.thread_name(), move || shared.serve())
+        start_thread(self.class.thread_name(), unpinned(move || shared.serve()))
     }
 
     /// Tells the threads to end when there is nothing left to do.

@@ -27,6 +27,23 @@ impl<T> JoinHandle<T> {
     pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
         future_evt(self)
     }
+
+    /// [`join_evt`](Self::join_evt) that owns the handle, so that a function can return it. If another event is chosen, the
+    /// handle is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose_all};
+    ///
+    /// # lamprey::run(|| {
+    /// let hosts = (1..=3).map(|n| lamprey::spawn(move || n * n));
+    /// let squares = choose_all(hosts.map(|host| host.into_join_evt().wrap(Result::unwrap)).collect::<Vec<_>>());
+    /// assert_eq!(squares.sync(), [1, 4, 9]);
+    /// # });
+    /// ```
+    pub fn into_join_evt(self) -> FutureEvt<Self> {
+        future_evt(self)
+    }
 }
 
 impl<T> ParasiteHandle<T> {
@@ -50,6 +67,12 @@ impl<T> ParasiteHandle<T> {
     /// # Panics
     /// The synchronisation panics if an earlier one has returned the result.
     pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
+        future_evt(self)
+    }
+
+    /// [`join_evt`](Self::join_evt) that owns the handle, so that a function can return it. If another event is chosen, the
+    /// handle is dropped.
+    pub fn into_join_evt(self) -> FutureEvt<Self> {
         future_evt(self)
     }
 }

@@ -14,14 +14,14 @@ pub(crate) mod protocol;
 pub(crate) mod select;
 
 pub use algebra::{
-    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,
-    guard, never, prefer,
+    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, WrapHandler, always, choose,
+    choose_all, guard, never, prefer,
 };
 #[cfg(not(loom))]
 pub use algebra::{At, FutureEvt, TriedEvt, at, future_evt, timeout};
 #[cfg(not(loom))]
 pub use asynchronous::{
-    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, SpawnFn, Spawned, a_choose, a_guard,
-    spawn_evt,
+    AChoose, AGuard, ATrans, AWrap, AWrapHandler, AsyncEvent, AsyncEvents, Pending, SWrap, SWrapHandler,
+    SpawnFn, Spawned, a_choose, a_guard, spawn_evt,
 };
 pub use protocol::Synced;

@@ -1,4 +1,4 @@
-//! Pipes, and descriptors of one's own, which block only the calling host.
+//! Pipes, standard input and output, and descriptors of one's own, which block only the calling host.
 //!
 //! ```
 //! use std::io::Write;
@@ -16,6 +16,8 @@
 //!
 //! | to do | use |
 //! |---|---|
+//! | read what the user types, or what is piped in | [`stdin`] |
+//! | write to standard output or error, however slow the reader | [`stdout`], [`stderr`] |
 //! | connect hosts, children, or what needs a descriptor | [`pipe`] |
 //! | wait for a descriptor of your own | [`Descriptor`] |
 //! | sockets, files, children | [`net`](crate::net), [`fs`](crate::fs), [`process`](crate::process) |
@@ -28,7 +30,8 @@
 //! | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
 //! | `simulated` | how sockets of a simulation end |
 //! | `whole` | reading and writing until all is done |
-//! | `descriptor`, `pipe` | the public types |
+//! | `descriptor`, `pipe`, `stdio` | the public types |
+//! | `waiting` | blocking calls that wait for a future |
 //! | `ready`, `broken_pipe` | `poll(2)` that does not wait; `SIGPIPE` |
 //! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
 //!
@@ -46,7 +49,10 @@ pub(crate) mod ready;
 mod sendfile;
 pub(crate) mod simulated;
 pub(crate) mod socket;
+pub(crate) mod stdio;
+pub(crate) mod waiting;
 pub(crate) mod whole;
 
 pub use descriptor::{Descriptor, Interest};
 pub use pipe::{PipeReader, PipeWriter, pipe};
+pub use stdio::{Lines, Stderr, StderrLock, Stdin, StdinLock, Stdout, StdoutLock, stderr, stdin, stdout};

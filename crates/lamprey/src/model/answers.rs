@@ -1,5 +1,5 @@
-//! The survey: the asking thread does not wait for ever, and each worker counts once, whether it answers,
-//! ends, or answers after it was inspected.
+//! The survey: the asking thread does not wait for ever, each worker counts once, whether it answers, ends, or answers after
+//! it was inspected, and an answer to an earlier question does not count.
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::inspect::answers::Answers;
@@ -14,8 +14,9 @@ struct Workers {
 impl Workers {
     /// The end of a worker that has passed its root once since the runtime stops.
     fn end(&self, worker: usize) {
-        if self.answers.is_asked() {
-            self.answers.answer(worker, vec![worker]);
+        let question = self.answers.question();
+        if question != 0 {
+            self.answers.answer(question, worker, vec![worker]);
         }
         // Relaxed: a flag that orders nothing.
         self.ended[worker].store(true, Ordering::Relaxed);
@@ -61,4 +62,32 @@ fn a_worker_answers_after_it_has_been_looked_at() {
 #[test]
 fn an_answer_that_comes_too_late_and_counts_is_caught() {
     must_fail(Broken::AnswerLate, || two_workers_end(true));
+}
+
+/// The worker is given up at once each time; what it says is the number of the question.
+fn two_questions() {
+    let answers = Arc::new(Answers::<usize>::new());
+    let theirs = answers.clone();
+    let worker = thread::spawn(move || {
+        let question = theirs.question();
+        if question != 0 {
+            theirs.answer(question, 0, vec![question]);
+        }
+    });
+    for question in [1, 2] {
+        answers.ask();
+        let all = answers.await_all(vec![0], Duration::ZERO, |&worker| worker, |_| 0, |_| Some(Vec::new()));
+        assert!(all.iter().all(|&found| found == question), "{all:?}");
+    }
+    worker.join().unwrap();
+}
+
+#[test]
+fn a_worker_answers_after_the_next_question() {
+    check_bounded(2, two_questions);
+}
+
+#[test]
+fn an_answer_to_the_question_before_is_caught() {
+    must_fail(Broken::AnswerOld, two_questions);
 }

@@ -146,3 +146,36 @@ fn receiver_goes_while_two_senders_wait() {
         }
     });
 }
+
+#[test]
+fn a_close_ends_a_send_that_waits() {
+    check(|| {
+        let (tx, rx) = channel();
+        let sender = thread::spawn(move || tx.send(Box::new(1)));
+        assert!(rx.close());
+        assert_eq!(*sender.join().unwrap().unwrap_err().0, 1);
+        assert!(rx.try_recv().is_err());
+    });
+}
+
+#[test]
+fn a_close_comes_while_the_two_sides_meet() {
+    check(|| {
+        let (tx, rx) = channel();
+        let sender = thread::spawn(move || tx.send(Box::new(1)).is_ok());
+        let got = rx.try_recv().is_ok();
+        rx.close();
+        assert_eq!(sender.join().unwrap(), got);
+    });
+}
+
+#[test]
+fn a_close_comes_while_a_receive_times_out() {
+    check(|| {
+        let (tx, rx) = channel::<u32>();
+        let receiver = thread::spawn(move || rx.recv_timeout(SOON).is_err());
+        tx.close(); // unless the receiver has gone before
+        assert!(receiver.join().unwrap());
+        assert!(tx.is_closed());
+    });
+}

@@ -203,6 +203,8 @@ pub(crate) enum Broken {
     OfferTwice,
     /// The answer of a worker that was inspected meanwhile counts, too.
     AnswerLate,
+    /// An answer to an earlier question counts.
+    AnswerOld,
     /// A future whose alarm has rung stores its new waker, and does not set the alarm again.
     AlarmRung,
     /// A thread that waits for a socket compares the edge count before it has the lock.

@@ -12,6 +12,40 @@ macro_rules! owns_descriptor {
                 Self::adopt(socket)
             }
 
+            /// Takes a descriptor of any owner, such as an [`OwnedFd`](::std::os::fd::OwnedFd) or a `socket2::Socket`, and puts
+            /// it in non-blocking mode. Timeouts of the kernel's socket are kept.
+            ///
+            /// # Examples
+            /// With the crate `socket2`, for the options that Lamprey has no call for. They can be set later, too:
+            /// `socket2::SockRef` borrows from any socket here.
+            /// ```
+            /// use lamprey::net::{TcpListener, UdpSocket};
+            /// use socket2::{Domain, SockRef, Socket, Type};
+            ///
+            /// let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+            /// socket.set_reuse_port(true)?;
+            /// socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into())?;
+            /// let socket = UdpSocket::from_fd(socket)?;
+            /// SockRef::from(&socket).set_mark(0).or_else(|error| match error.kind() {
+            ///     std::io::ErrorKind::PermissionDenied => Ok(()),
+            ///     _ => Err(error),
+            /// })?;
+            ///
+            /// // Of the wrong kind:
+            /// let error = TcpListener::from_fd(socket).unwrap_err();
+            /// assert!(error.to_string().ends_with("cannot be a TcpListener: it is a datagram socket"));
+            /// # std::io::Result::Ok(())
+            /// ```
+            ///
+            /// # Errors
+            /// `InvalidInput` if it is not such a socket; the system's.
+            #[doc(alias = "socket2")]
+            pub fn from_fd(fd: impl Into<::std::os::fd::OwnedFd>) -> ::std::io::Result<Self> {
+                let fd = fd.into();
+                $crate::net::kind::check(::std::os::fd::AsFd::as_fd(&fd), $crate::net::kind::Kind::$name)?;
+                Self::adopt(fd.into())
+            }
+
             /// The same socket for the standard library, in blocking mode.
             ///
             /// The mode belongs to the kernel's socket: clones from [`try_clone`](Self::try_clone) share it,
@@ -97,6 +131,13 @@ macro_rules! owns_descriptor {
             /// The descriptor, in non-blocking mode.
             fn from(socket: $name) -> Self {
                 socket.0.into_inner().into()
+            }
+        }
+
+        impl TryFrom<::std::os::fd::OwnedFd> for $name {
+            type Error = ::std::io::Error;
+            fn try_from(fd: ::std::os::fd::OwnedFd) -> ::std::io::Result<Self> {
+                Self::from_fd(fd)
             }
         }
 

@@ -41,6 +41,26 @@ macro_rules! readiness_events {
                 let ready = $crate::net::events::ready(&self.0, $crate::driver::readiness::Interest::Write);
                 $crate::events::future_evt(ready)
             }
+
+            /// [`readable_evt`](Self::readable_evt) that owns a handle of the socket, so that a function can return it.
+            pub fn readable_owned_evt(
+                self: &::std::sync::Arc<Self>,
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send + use<>> {
+                let this = self.clone();
+                $crate::events::future_evt(async move {
+                    $crate::net::events::ready(&this.0, $crate::driver::readiness::Interest::Read).await
+                })
+            }
+
+            /// [`writable_evt`](Self::writable_evt) that owns a handle of the socket, so that a function can return it.
+            pub fn writable_owned_evt(
+                self: &::std::sync::Arc<Self>,
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send + use<>> {
+                let this = self.clone();
+                $crate::events::future_evt(async move {
+                    $crate::net::events::ready(&this.0, $crate::driver::readiness::Interest::Write).await
+                })
+            }
         }
     };
 }

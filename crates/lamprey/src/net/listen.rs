@@ -68,7 +68,7 @@ fn try_accept<S: AsFd>(
 }
 
 /// The back-off of an accept loop: how long it pauses after an error, and which errors end it.
-pub(super) struct AcceptBackoff {
+pub struct AcceptBackoff {
     pause: Duration,
 }
 
@@ -110,7 +110,7 @@ impl AcceptBackoff {
 }
 
 /// The process or the machine has no resources for another connection, which stays in the listener's queue.
-fn exhausted(error: &io::Error) -> bool {
+pub(super) fn exhausted(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
 }
 
@@ -223,6 +223,8 @@ macro_rules! is_listener {
                 $crate::net::Incoming { listener: self, ended: false }
             }
         }
+
+        $crate::net::serve::serves!($name, $stream, $address);
 
         impl Iterator for $crate::net::Incoming<'_, $name> {
             type Item = ::std::io::Result<$stream>;

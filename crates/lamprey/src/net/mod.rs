@@ -7,7 +7,8 @@
 //!   [`WouldBlock`](std::io::ErrorKind::WouldBlock), which here always means "this operation may not wait":
 //!   after `set_nonblocking(true)`, or on a host that is unwinding.
 //! * Timeouts belong to the value, not to the kernel's socket: `try_clone` copies them.
-//! * Names are looked up on a pool of threads ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
+//! * Names are looked up on a pool of threads and kept for some seconds ([`lookup`]), so [`ToSocketAddrs`] is a trait of this
+//!   module.
 //! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], including those that
 //!   wait.
 //! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_with_backoff`].
@@ -52,28 +53,45 @@
 //! # Cancellation
 //! A host that is cancelled while it waits in a socket operation unwinds from there; that operation has then
 //! not happened. (A `write_all` is several operations.)
-//! not happened. (A `write_all` is several operations.)
 
 mod addr;
 mod common;
 mod connect;
 mod datagram;
+#[cfg(feature = "hickory")]
+mod dns;
 mod events;
+mod eyeballs;
+mod kind;
 mod listen;
+mod names;
+mod option;
+mod peer_cred;
+pub(crate) mod serve;
 mod simulated;
 mod stream_async;
 mod tcp;
+mod tcp_socket;
 mod transfer;
 mod udp;
 mod unix;
+mod unix_address;
+mod unix_datagram;
 
 pub use crate::driver::{Epoll, Uring};
 pub use crate::io::closed::Closed;
-pub use addr::{ToSocketAddrs, lookup, lookup_async};
+pub use addr::ToSocketAddrs;
+#[cfg(feature = "hickory")]
+pub use dns::Dns;
 pub use listen::Incoming;
+pub use names::{LookupCache, forget_lookups, lookup, lookup_async, lookup_evt, set_lookup_cache};
+pub use peer_cred::PeerCred;
+pub use serve::{HeldUp, Listener, Serving};
 pub use tcp::{TcpListener, TcpStream};
+pub use tcp_socket::TcpSocket;
 pub use udp::UdpSocket;
 pub use unix::{UnixListener, UnixStream};
+pub use unix_datagram::UnixDatagram;
 
 pub use std::net::{
     AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6,

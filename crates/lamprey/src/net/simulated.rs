@@ -82,7 +82,7 @@ pub(super) fn accept(fd: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddrAn
 
 /// What the simulation knows of a socket that is its own.
 fn known<R>(socket: impl AsFd, f: impl FnOnce(&mut world::net::Known) -> R) -> Option<R> {
-    world::with(|world| world.net.known(socket, f)).flatten()
+    ask(|world| world.net.known(socket, f)).flatten()
 }
 
 /// What the kernel has said, or in place of an error what the simulation knows.
@@ -116,6 +116,21 @@ pub(super) fn set_ttl(result: io::Result<()>, socket: impl AsFd, ttl: u32) -> io
 
 pub(super) fn ttl(result: io::Result<u32>, socket: impl AsFd) -> io::Result<u32> {
     or(result, socket, |known| known.ttl)
+}
+
+/// True if the socket is the simulation's.
+pub(super) fn is_known(socket: BorrowedFd<'_>) -> bool {
+    known(socket, |_| ()).is_some()
+}
+
+/// Keeps the value of an option; `None` if the socket is not the simulation's.
+pub(super) fn set_option(socket: BorrowedFd<'_>, name: &'static str, value: u64) -> Option<()> {
+    known(socket, |known| _ = known.options.insert(name, value))
+}
+
+/// The value of an option, or 0; `None` if the socket is not the simulation's.
+pub(super) fn option(socket: BorrowedFd<'_>, name: &'static str) -> Option<u64> {
+    known(socket, |known| known.options.get(name).copied().unwrap_or(0))
 }
 
 /// A datagram socket; `None` outside of a simulation.

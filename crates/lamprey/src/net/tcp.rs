@@ -8,15 +8,19 @@ use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketType, ipproto, sockopt};
 
-use super::addr::{ToSocketAddrs, first_of, no_address};
+use super::addr::{ToSocketAddrs, first_of};
 use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
+use super::eyeballs::connect_to_any;
 use super::listen::{self, is_listener};
+use super::option::{buffer_options, options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
+use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
+use crate::sched;
 
 /// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.
 ///
@@ -43,28 +47,56 @@ has_timeouts!(TcpStream, std::net::TcpStream);
 is_stream!(TcpStream);
 is_stream_async!(TcpStream);
 stream_events!(TcpStream);
+tcp_options!(TcpStream);
+buffer_options!(TcpStream);
+options! { TcpStream:
+    /// With `true`, acknowledgements are sent at once, for now: the kernel may go back to delaying them (`TCP_QUICKACK`).
+    set_quickack / quickack: bool =
+        |fd, value| sockopt::set_tcp_quickack(fd, value), |fd| sockopt::tcp_quickack(fd);
+}
 
 impl TcpStream {
     /// Connects to the first of the addresses that accepts the connection.
     ///
+    /// Of several addresses, such as those of a name, the families of IPv4 and IPv6 take turns, and an attempt that has
+    /// not succeeded after 250 ms gets the next one beside it ("happy eyeballs", RFC 8305). The first that succeeds is
+    /// returned, and the others are closed.
+    ///
+    /// # Examples
+    /// With a limit of time:
+    /// ```
+    /// use lamprey::{net::TcpStream, with_timeout};
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// # let listener = lamprey::net::TcpListener::bind("localhost:0")?;
+    /// # let port = listener.local_addr()?.port();
+    /// let stream = with_timeout(Duration::from_secs(10), || TcpStream::connect(("localhost", port)))??;
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Errors
-    /// The system's for the last address that was tried (such as `ConnectionRefused`), or the name lookup's.
+    /// The system's for the last attempt that failed (such as `ConnectionRefused`), or the name lookup's.
     ///
     /// # Cancellation
-    /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection
-    /// that has been made by then is aborted. A name lookup is not interrupted.
+    /// A thread that is cancelled while it waits unwinds from here; the sockets are closed, and a connection
+    /// that has been made by then is aborted.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`. A name is looked up on the
-    /// pool for lookups.
+    /// A host or stackful parasite switches away; an OS thread parks.
+    #[doc(alias = "happy eyeballs")]
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
+        let mut addresses = to.to_socket_addrs()?.collect::<Vec<_>>();
+        if addresses.len() > 1 && !sched::must_not_block() {
+            return crate::parasite::wait(connect_to_any(addresses));
+        }
+        // One needs no future; and where nothing may wait, they fail one after the other.
+        first_of(addresses.drain(..), |address| Self::connect_within(address, None))
     }
 
     /// Connects to one address, or fails with `TimedOut` after `timeout`.
     ///
-    /// For a name, look it up first by [`net::lookup`](super::lookup) and try each of its addresses. The
-    /// resolver of `std` (`ToSocketAddrs`) blocks the worker, and knows no machine of a simulation.
+    /// For a name, use [`connect`](Self::connect) within [`with_timeout`](crate::with_timeout).
     ///
     /// # Errors
     /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
@@ -86,14 +118,31 @@ impl TcpStream {
     /// # Cancellation
     /// The socket is closed; a connection that has been made is aborted.
     pub async fn connect_async(to: impl ToSocketAddrs) -> io::Result<Self> {
-        let mut failed = None;
-        for address in to.to_socket_addrs_async().await? {
-            match Self::connect_within_async(&address, None).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failed = Some(error),
-            }
-        }
-        Err(failed.unwrap_or_else(no_address))
+        connect_to_any(to.to_socket_addrs_async().await?.collect()).await
+    }
+
+    /// [`connect`](Self::connect) as an event, to choose between it and others. If another is chosen, the sockets are closed; a
+    /// peer may have seen a connection that ended at once.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose, timeout};
+    /// use lamprey::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let late = timeout(Duration::from_secs(60)).wrap(|()| Err(std::io::ErrorKind::TimedOut.into()));
+    /// let stream = choose((TcpStream::connect_evt(listener.local_addr()?), late)).sync()?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn connect_evt<A: ToSocketAddrs<Iter: Send> + Send>(
+        to: A,
+    ) -> FutureEvt<impl Future<Output = io::Result<Self>>> {
+        future_evt(Self::connect_async(to))
     }
 
     /// The awaitable form of [`connect_timeout`](Self::connect_timeout).
@@ -107,7 +156,11 @@ impl TcpStream {
         Self::connect_within_async(address, Some(no_zero(timeout)?)).await
     }
 
-    fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+    pub(super) fn of(socket: Socket<std::net::TcpStream>) -> Self {
+        Self(socket)
+    }
+
+    pub(super) fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
         if let Some(connecting) = simulated::connect(address) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected(&stream.0, timeout)?;
@@ -118,7 +171,10 @@ impl TcpStream {
         Ok(stream)
     }
 
-    async fn connect_within_async(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+    pub(super) async fn connect_within_async(
+        address: &SocketAddr,
+        timeout: Option<Duration>,
+    ) -> io::Result<Self> {
         if let Some(connecting) = simulated::connect(address) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected_async(&stream.0, timeout).await?;
@@ -193,6 +249,7 @@ pub struct TcpListener(Socket<std::net::TcpListener>);
 
 owns_descriptor!(TcpListener, std::net::TcpListener);
 is_listener!(TcpListener, TcpStream, SocketAddr);
+buffer_options!(TcpListener);
 listener_events!(TcpListener, TcpStream, SocketAddr);
 
 impl TcpListener {
@@ -280,6 +337,11 @@ impl TcpListener {
         simulated::ttl(self.0.get().ttl(), self)
     }
 
+    /// A descriptor that listens, in non-blocking mode.
+    pub(super) fn of(listening: OwnedFd) -> Self {
+        Self(Socket::new(listening.into()))
+    }
+
     fn adopt(socket: std::net::TcpListener) -> io::Result<Self> {
         Socket::adopt(socket).map(Self)
     }
@@ -305,7 +367,7 @@ fn accepted((fd, address): (OwnedFd, Option<SocketAddrAny>)) -> io::Result<(TcpS
     Ok((stream, address))
 }
 
-fn no_zero(timeout: Duration) -> io::Result<Duration> {
+pub(super) fn no_zero(timeout: Duration) -> io::Result<Duration> {
     if timeout.is_zero() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
     }

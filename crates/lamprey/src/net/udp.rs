@@ -4,11 +4,12 @@ use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use rustix::net::{RecvFlags, SocketAddrAny};
+use rustix::net::{RecvFlags, SocketAddrAny, sockopt};
 
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::events::readiness_events;
+use super::option::{buffer_options, options};
 use super::{datagram, simulated};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
@@ -36,6 +37,23 @@ pub struct UdpSocket(Socket<std::net::UdpSocket>);
 owns_descriptor!(UdpSocket, std::net::UdpSocket);
 has_timeouts!(UdpSocket, std::net::UdpSocket);
 readiness_events!(UdpSocket);
+buffer_options!(UdpSocket);
+options! { UdpSocket:
+    /// The interface, by one of its addresses, that datagrams to a group leave by (0.0.0.0: the system chooses).
+    set_multicast_if_v4 / multicast_if_v4: Ipv4Addr =
+        |fd, value| sockopt::set_ip_multicast_if(fd, &value), |fd| sockopt::ip_multicast_if(fd);
+    /// The interface, by its number, that datagrams to an IPv6 group leave by (0: the system chooses).
+    set_multicast_if_v6 / multicast_if_v6: u32 =
+        |fd, value| sockopt::set_ipv6_multicast_if(fd, value), |fd| sockopt::ipv6_multicast_if(fd);
+    /// The number of routers that a datagram to an IPv6 group may pass.
+    set_multicast_hops_v6 / multicast_hops_v6: u32 =
+        |fd, value| sockopt::set_ipv6_multicast_hops(fd, value), |fd| sockopt::ipv6_multicast_hops(fd);
+    /// The type of service in the datagrams' IPv4 heads (`IP_TOS`).
+    set_tos_v4 / tos_v4: u8 = |fd, value| sockopt::set_ip_tos(fd, value), |fd| sockopt::ip_tos(fd);
+    /// The traffic class in the datagrams' IPv6 heads (`IPV6_TCLASS`).
+    set_tclass_v6 / tclass_v6: u32 =
+        |fd, value| sockopt::set_ipv6_tclass(fd, value), |fd| sockopt::ipv6_tclass(fd);
+}
 
 impl UdpSocket {
     /// Binds a socket to the first of the addresses that can be bound.
@@ -44,7 +62,7 @@ impl UdpSocket {
     /// The system's for the last address that was tried, or the name lookup's.
     ///
     /// # Cancellation
-    /// A name lookup is not interrupted.
+    /// A thread that is cancelled while it looks up a name unwinds from here, without effect.
     ///
     /// # Blocking
     /// For a name: see [`lookup`](super::lookup).
@@ -59,7 +77,7 @@ impl UdpSocket {
     /// The system's for the last address that was tried, or the name lookup's.
     ///
     /// # Cancellation
-    /// A name lookup is not interrupted.
+    /// A thread that is cancelled while it looks up a name unwinds from here, without effect.
     ///
     /// # Blocking
     /// For a name: see [`lookup`](super::lookup).
@@ -74,7 +92,7 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
-    /// that unwinds from here, and has sent nothing. A name lookup is not interrupted.
+    /// that unwinds from here, and has sent nothing.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.

@@ -2,9 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::SocketAddr;
 use std::path::Path;
 
@@ -14,8 +12,11 @@ use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect_unix, connect_unix_async};
 use super::events::{listener_events, stream_events};
 use super::listen::{self, is_listener};
+use super::option::buffer_options;
+use super::peer_cred::{self, PeerCred};
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
+use super::unix_address::{by_path, to_kernel};
 use crate::io::socket::Socket;
 
 /// A Unix stream: [`std::os::unix::net::UnixStream`] that blocks only the calling host.
@@ -41,6 +42,7 @@ has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
 is_stream!(UnixStream);
 is_stream_async!(UnixStream);
 stream_events!(UnixStream);
+buffer_options!(UnixStream);
 
 impl UnixStream {
     /// Connects to the listener at `path`.
@@ -113,6 +115,22 @@ impl UnixStream {
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
+    }
+
+    /// Which process is at the other end: user, group and number, as they were when it connected or listened.
+    ///
+    /// # Examples
+    /// ```
+    /// let (here, _there) = lamprey::net::UnixStream::pair()?;
+    /// assert_eq!(here.peer_cred()?.pid(), Some(std::process::id()));
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// The system's.
+    #[doc(alias = "SO_PEERCRED")]
+    pub fn peer_cred(&self) -> io::Result<PeerCred> {
+        peer_cred::of(self.as_fd())
     }
 
     /// The address at the other end.
@@ -227,20 +245,4 @@ fn accepted(fd: OwnedFd) -> io::Result<(UnixStream, SocketAddr)> {
 
 fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?)
-}
-
-fn by_path(path: &Path) -> io::Result<SocketAddrUnix> {
-    // The standard library checks the path and words the errors; it rejects an empty path, which names no
-    // socket.
-    to_kernel(&SocketAddr::from_pathname(path)?)
-}
-
-fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
-    if let Some(path) = address.as_pathname() {
-        return Ok(SocketAddrUnix::new(path.as_os_str().as_bytes())?);
-    }
-    match address.as_abstract_name() {
-        Some(name) => Ok(SocketAddrUnix::new_abstract_name(name)?),
-        None => Err(io::Error::new(io::ErrorKind::InvalidInput, "an unnamed Unix address names no socket")),
-    }
 }

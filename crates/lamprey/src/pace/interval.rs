@@ -156,6 +156,12 @@ impl Interval {
         at(self.next.unwrap_or_else(far_away)).wrap(move |()| self.took_place())
     }
 
+    /// [`tick_evt`](Self::tick_evt) that owns the interval, which comes back with the tick. If another event is chosen, it is
+    /// dropped.
+    pub fn into_tick_evt(mut self) -> impl Event<Output = (Instant, Self)> {
+        at(self.next.unwrap_or_else(far_away)).wrap(move |()| (self.took_place(), self))
+    }
+
     /// The time between two ticks.
     pub fn period(&self) -> Duration {
         self.period

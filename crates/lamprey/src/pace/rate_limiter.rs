@@ -12,7 +12,7 @@ use crate::sleep::sleep_until_async;
 use crate::sync::Semaphore;
 use crate::world;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lets through at most so many in a time: a token bucket.
@@ -140,6 +140,12 @@ impl RateLimiter {
     /// If another event is chosen, no token is taken.
     pub fn acquire_evt(&self, n: u32) -> impl Event<Output = ()> + '_ {
         future_evt(self.acquire_async(n))
+    }
+
+    /// [`acquire_evt`](Self::acquire_evt) that owns a handle of the limiter, so that a function can return it.
+    pub fn acquire_owned_evt(self: &Arc<Self>, n: u32) -> impl Event<Output = ()> + use<> {
+        let limiter = self.clone();
+        future_evt(async move { limiter.acquire_async(n).await })
     }
 
     /// Takes `n` tokens if that is possible at once: there are so many, and nobody waits for some.

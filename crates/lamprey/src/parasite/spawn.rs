@@ -133,8 +133,8 @@ where
     unsafe { start(worker, future, false, 0) }
 }
 
-/// Like [`parasite`], but always polled at once, whatever stack is left: it is never queued and never starts
-/// as a host, except when the worker is ending. Its cancellation calls [`LastWord::last_word`].
+/// Like [`parasite`], but always polled at once, whatever stack and budget are left: it is never queued and never
+/// starts as a host, except when the worker is ending. Its cancellation calls [`LastWord::last_word`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
@@ -154,7 +154,7 @@ where
                 if worker.is_ending() {
                     start_later::<F, false>(worker, task, Start::Queued)
                 } else {
-                    start_now::<F, false>(worker, task)
+                    worker.unhurried(|| start_now::<F, false>(worker, task))
                 }
             }
         }

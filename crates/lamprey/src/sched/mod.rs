@@ -13,12 +13,13 @@
 //!   `placement`: which worker a new host starts on.
 //! * [`park`] and [`idle`]: sleep without lost wake-ups; [`steal`]: work stealing; [`duty`] and `watch`: an
 //!   idle worker serves the events of workers whose threads compute; `ticker`: time slices.
-//! * [`source`]: event sources; `runtime`: start and end of a set of workers.
+//! * [`source`]: event sources; `runtime`: start and end of a set of workers; [`affinity`]: their cores.
 //! * [`parasite`]: asynchronous threads; [`cancel`]: cancellation; [`inspect`]: looking at threads.
 //!
 //! Under the model checker `model/worker.rs` and `model/host.rs` replace the worker; how its hosts block is
 //! the same code.
 
+pub(crate) mod affinity;
 pub(crate) mod block;
 pub(crate) mod blocking;
 mod called;

@@ -66,6 +66,8 @@ pub enum Wait {
     Permit,
     /// `Barrier::wait` and its variants: not all threads have arrived yet.
     Barrier,
+    /// `WaitGroup::wait` and its variants: not all have left yet.
+    Group,
     /// `Once`, `OnceLock`, `LazyLock`: another thread is initialising the value.
     Once,
     /// `Mutex::lock` and its variants.
@@ -111,6 +113,7 @@ impl std::fmt::Display for Wait {
             Wait::Write => "write lock of an RwLock",
             Wait::Permit => "permit of a semaphore",
             Wait::Barrier => "barrier",
+            Wait::Group => "end of a wait group",
             Wait::Transaction => "change of a transactional variable",
             Wait::Once => "initialisation by another thread",
         })

@@ -84,9 +84,7 @@ impl Worker {
         if !self.stopping.get() && self.shared.stopping.load(Ordering::Acquire) {
             self.stop();
         }
-        if self.stopping.get() {
-            self.answer_survey();
-        }
+        self.answer_survey();
         self.remote.counters.rounds.add(1);
         if self.shared.options.simulated {
             return; // the simulation has its own clock, and polls

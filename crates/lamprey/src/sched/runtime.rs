@@ -3,6 +3,7 @@
 //! Nothing here is static: several runtimes can exist side by side in a process, and every thread belongs to
 //! one of them.
 
+use super::affinity;
 use super::duty::Duty;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
@@ -38,6 +39,8 @@ pub(crate) struct Config {
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
+    /// The cores that the workers are pinned to, in turn; none if they are not.
+    pub(crate) cores: Vec<usize>,
     /// Returns true if a timer of a host of the calling worker is due. Async-signal-safe; not for the root.
     pub(crate) is_overdue: fn() -> bool,
     /// Adds the counters of what is beside the workers.
@@ -100,12 +103,12 @@ impl Shared {
             let thread = std::thread::Builder::new().name(format!("lamprey-{}", remote.index));
             // Counted before it runs, so that `stop` waits for it.
             *shared.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += 1;
-            let spawned = thread.spawn(move || {
+            let spawned = thread.spawn(affinity::unpinned(move || {
                 let outcome = worker_main(&shared, &config, remote, &report);
                 shared.one_ended();
                 // After the count: a failed start is reported to `launch`, which then waits for the others.
                 let _ = outcome.map_err(|error| report.send(Err(error)));
-            });
+            }));
             if let Err(error) = spawned {
                 self.one_ended();
                 return Err(error);
@@ -171,6 +174,7 @@ fn worker_main(
     remote: Arc<WorkerShared>,
     report: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<()> {
+    affinity::pin(&config.cores, remote.index)?;
     let place = make_worker(shared, config, remote)?;
     place.worker.install();
     let _ = report.send(Ok(()));

@@ -5,6 +5,7 @@
 //! 1. The thread runs as long as a [`Keeper`] lives: each worker has one among its sources, so it ends after the
 //!    last worker. The last keeper's drop sets `over`, then notifies: a wait that begins later is ended too.
 
+use super::affinity;
 use super::source::{Notifier, Source, SourceFactory};
 use crate::sync_shim::{AtomicBool, Ordering};
 use std::io;
@@ -43,7 +44,7 @@ impl Source for Share {
 pub(crate) fn start(make: SourceFactory) -> io::Result<SourceFactory> {
     let over = Arc::new(AtomicBool::new(false));
     let (theirs, (report, made)) = (over.clone(), mpsc::channel());
-    std::thread::Builder::new().name("lamprey-source".to_owned()).spawn(move || {
+    std::thread::Builder::new().name("lamprey-source".to_owned()).spawn(affinity::unpinned(move || {
         let source = crate::bug::no_unwind("the factory of a source", || make());
         match source.and_then(|source| Ok((notifier_of(&*source)?, source))) {
             Ok((notifier, source)) => {
@@ -52,7 +53,7 @@ pub(crate) fn start(make: SourceFactory) -> io::Result<SourceFactory> {
             }
             Err(error) => drop(report.send(Err(error))),
         }
-    })?;
+    }))?;
     let notifier =
         made.recv().unwrap_or_else(|_| crate::bug::bug!("a source's thread ended without a report"))?;
     let keeper = Arc::new(Keeper { over, notifier });

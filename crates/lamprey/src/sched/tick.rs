@@ -1,5 +1,6 @@
 //! The kernel thread of the [ticker](super::ticker): its start, and its loop.
 
+use super::affinity;
 use super::inspect::silent::StuckWatch;
 use super::shared::Shared;
 use super::ticker::{CALLED, FAST, OVER, PATIENCE};
@@ -11,7 +12,7 @@ use std::sync::{Arc, Weak};
 pub(super) fn start(shared: &Arc<Shared>) {
     let weak = Arc::downgrade(shared);
     let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
-    if thread.spawn(move || tick(&weak)).is_err() {
+    if thread.spawn(affinity::unpinned(move || tick(&weak))).is_err() {
         // Relaxed: a hint; no thread sleeps on the word.
         shared.ticker.word.store(OVER, Ordering::Relaxed);
     }

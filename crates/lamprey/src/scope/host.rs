@@ -118,7 +118,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Like [`spawn_in`](Self::spawn_in), with `site` as the spawn site.
-    pub(super) fn launch_at<F, T>(
+    pub(crate) fn launch_at<F, T>(
         &'scope self,
         site: &'static Location<'static>,
         runtime: &crate::thread::Handle,
@@ -190,6 +190,12 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// As [`JoinHandle::join_evt`].
     pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
+        future_evt(self)
+    }
+
+    /// [`join_evt`](Self::join_evt) that owns the handle, so that a function can return it. If another event is chosen, the
+    /// handle is dropped.
+    pub fn into_join_evt(self) -> FutureEvt<Self> {
         future_evt(self)
     }
 

@@ -283,6 +283,12 @@ impl<T: Send> ScopedParasite<'_, T> {
         future_evt(self)
     }
 
+    /// [`join_evt`](Self::join_evt) that owns the handle, so that a function can return it. If another event is chosen, the
+    /// handle is dropped.
+    pub fn into_join_evt(self) -> FutureEvt<Self> {
+        future_evt(self)
+    }
+
     /// As [`ParasiteHandle::cancel`]: cancels this child only.
     pub fn cancel(&self) {
         self.handle.cancel();

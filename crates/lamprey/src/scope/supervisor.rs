@@ -18,17 +18,21 @@
 //!   once.
 //!
 //! # Checked by
-//! `tests/scope/supervisor.rs`. Reading order: this file, `policy`, `report`, `team` (the loop).
+//! `tests/scope/supervisor.rs`, `tests/scope/added.rs`. Reading order: this file, `policy`, `report`, `roll` (names, and
+//! children that are added while it runs), `team` (the loop).
 
 mod handle;
 mod policy;
 mod report;
+mod roll;
 mod team;
 
 pub use handle::SupervisorHandle;
 pub use policy::{Backoff, Restart, Strategy};
 pub use report::{Failure, Next, Report, SupervisorError};
+pub use roll::AddError;
 
+use self::roll::Roll;
 use self::team::{Notice, Team};
 use super::isolate;
 use crate::cancel::shield;
@@ -51,7 +55,8 @@ use std::time::Duration;
 /// * a [`Backoff`]: the delay before a restart (default: 100 ms, doubled each time up to 10 s).
 ///
 /// Children may borrow what lives longer than the supervisor, as in a [`scope`](crate::scope()). Supervisors
-/// nest: a child's closure can call another supervisor's `run`.
+/// nest: a child's closure can call another supervisor's `run`. Children can be added, cancelled and waited for while
+/// it runs, by its [`handle`](Self::handle).
 ///
 /// # Dropping
 /// A supervisor that has not [run](Self::run) starts nothing.
@@ -126,21 +131,25 @@ use std::time::Duration;
 #[doc(alias = "one_for_one")]
 #[must_use = "a supervisor does nothing before `run`"]
 pub struct Supervisor<'env, E = AnyError> {
-    children: Vec<Child<'env, E>>,
+    /// With their numbers.
+    children: Vec<(usize, Child<'env, E>)>,
+    /// It goes on when no child is left.
+    stays: bool,
     strategy: Strategy,
     limit: (usize, Duration),
     backoff: Backoff,
     observer: Observer<'env, E>,
     orders: Sender<Notice>,
     notices: Receiver<Notice>,
-    over: Over,
+    over: Over<E>,
 }
 
-/// Fills the variable when it is dropped: the supervisor is over.
-struct Over(IVar<()>);
+/// Closes the roll and fills the variable when it is dropped: the supervisor is over.
+struct Over<E>(IVar<()>, Arc<Roll<E>>);
 
-impl Drop for Over {
+impl<E> Drop for Over<E> {
     fn drop(&mut self) {
+        self.1.close();
         let _ = self.0.put(()); // only this drop fills it
     }
 }
@@ -157,7 +166,21 @@ struct Child<'env, E> {
     restart: Restart,
     builder: Builder,
     site: &'static Location<'static>,
-    body: Box<dyn Fn() -> Result<(), E> + Send + Sync + 'env>,
+    body: Body<'env, E>,
+}
+
+type Body<'env, E> = Box<dyn Fn() -> Result<(), E> + Send + Sync + 'env>;
+
+impl<'env, E> Child<'env, E> {
+    fn new(
+        builder: Builder,
+        name: &str,
+        restart: Restart,
+        site: &'static Location<'static>,
+        body: Body<'env, E>,
+    ) -> Self {
+        Self { name: name.into(), restart, builder: builder.name(name), site, body }
+    }
 }
 
 impl Supervisor<'_> {
@@ -200,13 +223,14 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         let (orders, notices) = mailbox();
         Self {
             children: Vec::new(),
+            stays: false,
             strategy: Strategy::OneForOne,
             limit: (3, Duration::from_secs(5)),
             backoff: Backoff::default(),
             observer: Box::new(|report| crate::bug::say!("{report}")),
             orders,
             notices,
-            over: Over(IVar::new()),
+            over: Over(IVar::new(), Arc::new(Roll::new())),
         }
     }
 
@@ -239,11 +263,34 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         restart: Restart,
         body: impl Fn() -> Result<(), E> + Send + Sync + 'env,
     ) -> Self {
-        let name: Arc<str> = name.as_ref().into();
-        let is_taken = self.children.iter().any(|child| child.name == name);
-        assert!(!is_taken, "the supervisor has a child `{name}` already; give each a name of its own");
-        let builder = builder.name(&name);
-        self.children.push(Child { name, restart, builder, site: Location::caller(), body: Box::new(body) });
+        let child = Child::new(builder, name.as_ref(), restart, Location::caller(), Box::new(body));
+        match self.over.1.enter(&child.name) {
+            Ok(number) => self.children.push((number, child)),
+            Err(error) => panic!("{error}"),
+        }
+        self
+    }
+
+    /// Lets [`run`](Self::run) go on when no child is left, until it is [stopped](SupervisorHandle::stop) or
+    /// cancelled: for a supervisor whose children are [added](SupervisorHandle::add) while it runs.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::scope::{Restart, Supervisor};
+    ///
+    /// # lamprey::run(|| {
+    /// let connections = Supervisor::new().until_stopped();
+    /// let orders = connections.handle();
+    /// let host = lamprey::spawn(move || connections.run());
+    /// let (tx, rx) = lamprey::channel();
+    /// orders.add("connection 1", Restart::Never, move || Ok(tx.send("hello")?)).unwrap();
+    /// assert_eq!(rx.recv(), Ok("hello"));
+    /// orders.stop();
+    /// host.join().unwrap().unwrap();
+    /// # });
+    /// ```
+    pub fn until_stopped(mut self) -> Self {
+        self.stays = true;
         self
     }
 
@@ -290,16 +337,14 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self
     }
 
-    /// A handle that controls the supervisor while it runs. It knows the children that have been added so
-    /// far.
+    /// A handle that controls the supervisor while it runs, and can add children.
     #[must_use]
-    pub fn handle(&self) -> SupervisorHandle {
-        let names = self.children.iter().map(|child| child.name.clone()).collect();
-        SupervisorHandle { orders: self.orders.clone(), names, over: self.over.0.clone() }
+    pub fn handle(&self) -> SupervisorHandle<E> {
+        SupervisorHandle { orders: self.orders.clone(), roll: self.over.1.clone(), over: self.over.0.clone() }
     }
 
     /// Starts the children, in the order in which they were added, and returns when all of them have ended
-    /// and none is to be restarted.
+    /// and none is to be restarted (or, with [`until_stopped`](Self::until_stopped), when it is stopped).
     ///
     /// Each child has begun to run when the next is started. Create what must be *ready* before another child
     /// starts before the supervisor, and let the children borrow it.
@@ -328,11 +373,13 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
                 "Supervisor::run was called outside of a host: call it within lamprey::run, or on a host that a runtime's Handle spawns"
             )
         };
-        // Locals are dropped in reverse order: `_over` last.
-        let Self { over: _over, children, strategy, limit, backoff, observer, orders, notices } = self;
-        let plan = Plan { children, strategy, limit, backoff };
+        // Locals are dropped in reverse order: `over` last.
+        let Self { over, children, stays, strategy, limit, backoff, observer, orders, notices } = self;
+        let plan = Plan { stays, strategy, limit, backoff };
+        let roll = &*over.1;
         isolate(|scope| {
-            let mut team = Team::new(scope, runtime, &plan, observer, orders, notices);
+            let mut team = Team::new(scope, runtime, roll, plan, observer, orders, notices);
+            team.admit(children);
             // A cancellation is caught here and resumed after the children have ended in order.
             let over = catch_unwind(AssertUnwindSafe(|| team.supervise()));
             shield(|| team.stop());
@@ -342,8 +389,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
 }
 
 /// The constant part of a running supervisor.
-struct Plan<'env, E> {
-    children: Vec<Child<'env, E>>,
+struct Plan {
+    stays: bool,
     strategy: Strategy,
     limit: (usize, Duration),
     backoff: Backoff,
@@ -357,7 +404,7 @@ impl<'env, E: fmt::Display + Send + 'env> Default for Supervisor<'env, E> {
 
 impl<E> fmt::Debug for Supervisor<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.children.iter().map(|child| &child.name).collect();
+        let names: Vec<_> = self.children.iter().map(|(_, child)| &child.name).collect();
         f.debug_struct("Supervisor").field("children", &names).finish_non_exhaustive()
     }
 }

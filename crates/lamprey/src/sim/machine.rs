@@ -90,6 +90,7 @@ impl Node {
             source_threads: Vec::new(),
             io: Io::Epoll,
             options: Options { panics, offering: false, simulated: true, ..Options::default() },
+            cores: Vec::new(),
         }
     }
 

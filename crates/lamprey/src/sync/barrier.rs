@@ -21,6 +21,8 @@ use crate::time::{self, TimedOut};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+#[cfg(not(loom))]
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -199,6 +201,15 @@ impl Barrier {
     #[cfg(not(loom))]
     pub fn wait_evt(&self) -> FutureEvt<BarrierWaitFuture<'_>> {
         future_evt(self.wait_async())
+    }
+
+    /// [`wait_evt`](Self::wait_evt) that owns a handle of the barrier, so that a function can return it.
+    #[cfg(not(loom))]
+    pub fn wait_owned_evt(
+        self: &Arc<Self>,
+    ) -> FutureEvt<impl Future<Output = BarrierWaitResult> + Send + use<>> {
+        let barrier = self.clone();
+        future_evt(async move { barrier.wait_async().await })
     }
 
     fn wait_until(&self, deadline: Option<Instant>) -> Result<BarrierWaitResult, Interrupted> {

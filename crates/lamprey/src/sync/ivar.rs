@@ -185,6 +185,11 @@ impl<T: Clone> IVar<T> {
     pub fn get_evt(&self) -> FutureEvt<GetFuture<'_, T>> {
         future_evt(self.get_async())
     }
+
+    /// [`get_evt`](Self::get_evt) that owns a handle of the variable, so that a function can return it.
+    pub fn into_get_evt(self) -> FutureEvt<impl Future<Output = T> + use<T>> {
+        future_evt(async move { self.get_async().await })
+    }
 }
 
 /// The future of [`IVar::get_ref_async`].

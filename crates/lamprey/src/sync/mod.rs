@@ -15,7 +15,7 @@
 //!
 //! # For those who work on it
 //! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on),
-//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier`, `once` and `ivar`, which hand
+//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier`, `wait_group`, `once` and `ivar`, which hand
 //! nothing over and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
 
 mod barrier;
@@ -31,6 +31,8 @@ mod poison;
 mod policy;
 mod rwlock;
 mod semaphore;
+#[cfg(not(loom))]
+mod wait_group;
 
 pub use barrier::{Barrier, BarrierWaitFuture, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
@@ -48,3 +50,5 @@ pub use rwlock::{
 pub use semaphore::{
     AcquireError, AcquireEvt, AcquireTimeoutError, Semaphore, SemaphorePermit, TryAcquireError,
 };
+#[cfg(not(loom))]
+pub use wait_group::{WaitGroup, WaitGroupError, WaitGroupFuture, WaitGroupMember};

@@ -13,7 +13,10 @@ const MAIN: u32 = 1 << 20;
 const LARGEST: usize = 1 << 30;
 
 /// The environment variable that overrides [`DEFAULT`].
-const VARIABLE: &str = "LAMPREY_STACK";
+pub(crate) const VARIABLE: &str = "LAMPREY_STACK_SIZE";
+
+/// What its value must be.
+pub(crate) const EXPECTED: &str = "a number of bytes, or of KiB or MiB as in 256K or 1M, of at most 1024M";
 
 /// Checks a stack size and rounds it up to what the descriptor keeps.
 pub(crate) fn check(bytes: usize) -> io::Result<u32> {
@@ -34,27 +37,22 @@ pub(crate) fn from_environment() -> io::Result<u32> {
     let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else {
         return check(DEFAULT);
     };
-    let bytes = text.to_str().and_then(parse).filter(|&bytes| bytes <= LARGEST);
-    bytes.map_or_else(
-        || {
-            let text = format!(
-                "{VARIABLE} is {text:?}: it must be a number of bytes, or of KiB or MiB as in 256K or 1M, of at most 1024M"
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-        },
-        check,
-    )
+    let invalid = || {
+        let text = format!("{VARIABLE} is {text:?}: it must be {EXPECTED}");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    };
+    text.to_str().and_then(parse).map_or_else(invalid, check)
 }
 
-/// Parses `65536`, `64K` or `1M`.
-fn parse(text: &str) -> Option<usize> {
+/// Parses `65536`, `64K` or `1M`; `None` for anything else, and for more than [`LARGEST`].
+pub(crate) fn parse(text: &str) -> Option<usize> {
     let (digits, shift) = match text.trim().as_bytes() {
         [digits @ .., b'k' | b'K'] => (digits, 10),
         [digits @ .., b'm' | b'M'] => (digits, 20),
         digits => (digits, 0),
     };
     let number: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+    number.checked_mul(1 << shift).filter(|bytes| (1..=LARGEST).contains(bytes))
 }
 
 #[cfg(test)]
@@ -66,8 +64,18 @@ mod tests {
         for (text, bytes) in [("65536", 65536), ("64K", 65536), ("1m", 1 << 20), (" 2M ", 2 << 20)] {
             assert_eq!(parse(text), Some(bytes), "{text}");
         }
-        for text in ["", "K", "0", "-1", "64 K", "1G", "99999999999999999999", "18446744073709551615M", "64é"]
-        {
+        for text in [
+            "",
+            "K",
+            "0",
+            "-1",
+            "64 K",
+            "1G",
+            "1025M",
+            "99999999999999999999",
+            "18446744073709551615M",
+            "64é",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

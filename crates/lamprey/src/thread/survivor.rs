@@ -40,8 +40,8 @@ impl Survivor {
     }
 
     /// Its stack trace, innermost call first: at most 64 calls, from at most 64 KiB of its stack. Empty if it
-    /// cannot be taken: for threads that wait behind a running thread, and where the system has no `/proc` or
-    /// forbids `process_vm_readv`.
+    /// cannot be taken: for threads that wait behind a running thread, for all but 10,000 of a worker, and where the
+    /// system has no `/proc` or forbids `process_vm_readv`.
     ///
     /// A running thread is interrupted for some microseconds by the signal SIGURG and then continues. (A
     /// system call that does not restart by itself, such as `nanosleep`, returns `EINTR`.) A trace that is
@@ -52,8 +52,13 @@ impl Survivor {
     }
 }
 
-impl fmt::Display for Survivor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Survivor {
+    /// Who it is and what it does, without its stack.
+    pub(crate) fn head(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| self.write_head(f))
+    }
+
+    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.thread.kind() {
             ThreadKind::Os => {
                 let worker = self.thread.worker().unwrap_or_default();
@@ -73,10 +78,16 @@ impl fmt::Display for Survivor {
             write!(f, ", spawned at {site}")?;
         }
         match self.wait {
-            Some(wait) => write!(f, ", waits: {wait}")?,
-            None if self.stack.is_empty() => f.write_str(", waits for its worker")?,
-            None => f.write_str(", runs")?,
+            Some(wait) => write!(f, ", waits: {wait}"),
+            None if self.stack.is_empty() => f.write_str(", waits for its worker"),
+            None => f.write_str(", runs"),
         }
+    }
+}
+
+impl fmt::Display for Survivor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
         if self.stack.is_empty() { Ok(()) } else { write!(f, "\n{}", self.stack) }
     }
 }

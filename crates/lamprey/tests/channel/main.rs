@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod closing;
 mod family;
 mod forms;
 mod go;
@@ -10,4 +11,5 @@ mod oneshot;
 mod put_back;
 mod rendezvous;
 mod std_mpsc;
+mod unbounded;
 mod values;

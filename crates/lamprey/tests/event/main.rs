@@ -5,12 +5,15 @@ mod common;
 
 mod algebra;
 mod asynchronous;
+mod callback;
 mod choose_all;
 mod exact;
 mod fair;
+mod handlers;
 mod kinds;
 mod laws;
 mod limit;
+mod owned;
 mod panic;
 mod race;
 mod select;

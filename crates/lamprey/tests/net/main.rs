@@ -5,7 +5,12 @@ mod common;
 
 mod awaiting;
 mod close;
+mod eyeballs;
+mod names;
+mod options;
 mod os_thread;
+mod serve;
 mod tcp;
 mod udp;
 mod unix;
+mod unix_datagram;

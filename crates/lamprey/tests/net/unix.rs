@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A path that no other test uses, removed at the end.
-struct Place(PathBuf);
+pub struct Place(pub PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("lamprey-{}-{name}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         Self(path)
@@ -153,5 +153,21 @@ fn closing_ends_an_accept_that_waits_and_refuses_new_connections() {
         listener.close();
         assert!(acceptor.join().unwrap().get_ref().unwrap().is::<lamprey::net::Closed>());
         assert_eq!(UnixStream::connect(&place.0).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    });
+}
+
+#[test]
+fn the_peer_is_known() {
+    run(1, || {
+        let place = Place::new("cred");
+        let listener = UnixListener::bind(&place.0).unwrap();
+        let client = UnixStream::connect(&place.0).unwrap();
+        let server = listener.accept().unwrap().0;
+        // SAFETY: these calls cannot fail, and have no arguments.
+        let me = unsafe { (libc::geteuid(), libc::getegid()) };
+        for end in [client, server] {
+            let cred = end.peer_cred().unwrap();
+            assert_eq!((cred.uid(), cred.gid(), cred.pid()), (me.0, me.1, Some(std::process::id())));
+        }
     });
 }

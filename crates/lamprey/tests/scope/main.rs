@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod added;
 mod children;
 mod hostile;
 mod race;

@@ -411,7 +411,7 @@ fn jitter_only_shortens_them() {
 }
 
 /// A supervisor whose only child has failed, and is to be started again in 1000 s, or never.
-fn waiting(delay: Duration, then: impl FnOnce(lamprey::scope::SupervisorHandle) + Send + 'static) {
+fn waiting(delay: Duration, then: impl FnOnce(lamprey::scope::SupervisorHandle<String>) + Send + 'static) {
     run(1, move || {
         let reports = counter();
         let theirs = reports.clone();
@@ -646,7 +646,7 @@ fn a_supervisor_that_never_runs_has_ended_when_it_is_dropped() {
 
 #[test]
 fn a_host_that_unwinds_does_not_wait_for_a_supervisor() {
-    struct Joins(lamprey::scope::SupervisorHandle);
+    struct Joins(lamprey::scope::SupervisorHandle<String>);
     impl Drop for Joins {
         fn drop(&mut self) {
             assert!(matches!(self.0.join(), Err(JoinError::Unwinding(_))));

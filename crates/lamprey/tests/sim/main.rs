@@ -4,6 +4,7 @@ mod asynchronous;
 mod cancellation;
 mod channels;
 mod choices;
+mod closing;
 mod disk;
 mod disk_calls;
 mod disk_crash;

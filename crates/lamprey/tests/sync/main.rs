@@ -11,3 +11,4 @@ mod once;
 mod order;
 mod rwlock;
 mod semaphore;
+mod wait_group;

@@ -1,7 +1,7 @@
-//! The sending end of most gate channels: the state counts the senders, and the last one to be dropped wakes
-//! the receivers.
+//! The ends of most gate channels: the state counts the senders and says whether the channel `is_closed`. The last
+//! sender closes it, and so may any end. Closed is final, and no operation waits for a value or a place any more.
 
-/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state has the count `senders`.
+/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state has `senders` and `is_closed`.
 macro_rules! sender {
     ($name:literal, wakes $queue:expr) => {
         impl<T> Clone for Sender<T> {
@@ -16,6 +16,7 @@ macro_rules! sender {
                 self.0.with(|section| {
                     section.state.senders -= 1;
                     if section.state.senders == 0 {
+                        section.state.is_closed = true;
                         section.wake_all($queue);
                     }
                 });
@@ -30,3 +31,50 @@ macro_rules! sender {
     };
 }
 pub(crate) use sender;
+
+/// `close`, `is_closed` and `same_channel` of `$end<T>`, whose field `$gate` is the `Arc<Gate<State<T>>>`; all that wait in
+/// `$queue` are woken. `$make` makes a channel, for the example.
+macro_rules! closes {
+    ($end:ident, $gate:tt, $make:literal, wakes $($queue:expr),+) => {
+        impl<T> $end<T> {
+            /// Closes the channel for all: from now on sends fail, those that wait too, and receivers get what has been sent
+            /// before and then the error that they get when no sender is left. False if it was closed already, by such a call
+            /// or because a side is gone.
+            ///
+            /// # Examples
+            /// ```
+            /// # lamprey::run(|| {
+            #[doc = concat!("let (tx, mut rx) = lamprey::", $make, ";")]
+            /// tx.send(1).unwrap();
+            /// assert!(tx.close());
+            /// assert_eq!(tx.send(2), Err(lamprey::SendError(2)));
+            /// assert_eq!(rx.recv(), Ok(1));
+            /// assert!(rx.recv().is_err());
+            /// # });
+            /// ```
+            ///
+            /// # Blocking
+            /// Never.
+            pub fn close(&self) -> bool {
+                self.$gate.with(|section| {
+                    let closes = !std::mem::replace(&mut section.state.is_closed, true);
+                    if closes {
+                        $(section.wake_all($queue);)+
+                    }
+                    closes
+                })
+            }
+
+            /// True if no value will be sent any more: the channel has been [closed](Self::close), or a side is gone for good.
+            pub fn is_closed(&self) -> bool {
+                self.$gate.with(|section| section.state.is_closed)
+            }
+
+            /// True if both are ends of one channel.
+            pub fn same_channel(&self, other: &Self) -> bool {
+                Arc::ptr_eq(&self.$gate, &other.$gate)
+            }
+        }
+    };
+}
+pub(crate) use closes;

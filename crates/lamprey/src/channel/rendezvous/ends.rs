@@ -362,6 +362,48 @@ impl<T> Sender<T> {
     }
 }
 
+macro_rules! closes {
+    ($end:ident) => {
+        impl<T> $end<T> {
+            /// Closes the channel for all: from now on sends fail, and those that wait get their values back; receivers get
+            /// the error that they get when no sender is left. (A value that a dropped future has handed back is received
+            /// first.) False if it was closed already, by such a call or because a side is gone.
+            ///
+            /// # Examples
+            /// ```
+            /// # lamprey::run(|| {
+            /// let (tx, rx) = lamprey::channel();
+            /// let theirs = tx.clone();
+            /// let sender = lamprey::spawn(move || theirs.send(1));
+            /// assert!(rx.close());
+            /// assert!(!tx.close());
+            /// assert_eq!(sender.join().unwrap(), Err(lamprey::SendError(1)));
+            /// assert!(rx.recv().is_err());
+            /// # });
+            /// ```
+            ///
+            /// # Blocking
+            /// Never.
+            pub fn close(&self) -> bool {
+                self.0.shut()
+            }
+
+            /// True if no value will be sent any more: the channel has been [closed](Self::close), or a side is gone for good.
+            pub fn is_closed(&self) -> bool {
+                self.0.wait_queue.is_closed()
+            }
+
+            /// True if both are ends of one channel.
+            pub fn same_channel(&self, other: &Self) -> bool {
+                Arc::ptr_eq(&self.0, &other.0)
+            }
+        }
+    };
+}
+
+closes!(Sender);
+closes!(Receiver);
+
 /// Counts a new handle of a side.
 fn add(count: &AtomicU32) {
     // Relaxed: the caller has a handle, which keeps the count above zero, as in `Arc`.

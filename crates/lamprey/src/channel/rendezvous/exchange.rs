@@ -233,7 +233,7 @@ impl<T> Chan<T> {
         if left.is_empty() {
             return;
         }
-        for handed_back in end_all(&left) {
+        for handed_back in end_all(&[left]) {
             // SAFETY: taken out by `close`, and still full.
             let free = || unsafe { free_undelivered::<T>(handed_back, true) };
             #[cfg(not(loom))]
@@ -241,6 +241,16 @@ impl<T> Chan<T> {
             #[cfg(loom)]
             free();
         }
+    }
+
+    /// Closes the channel although both sides are there; false if it was closed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn shut(&self) -> bool {
+        let Some(left) = self.wait_queue.shut() else { return false };
+        let undelivered = end_all(&left);
+        debug_assert!(undelivered.is_empty(), "they stay in the channel");
+        true
     }
 
     /// Hands back a value that a receiver was given and did not return: it goes to another receiver, or waits
@@ -267,14 +277,14 @@ impl<T> Chan<T> {
 /// caller's.
 #[cold]
 #[inline(never)]
-fn end_all(left: &List<NodeState>) -> Vec<NonNull<NodeHead>> {
+fn end_all(left: &[List<NodeState>]) -> Vec<NonNull<NodeHead>> {
     // Everything that may run code of the program comes after all nodes have been ended, because that code
     // may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that is sent
     // to its own worker and finds its runtime gone.
     let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their own
     // wake.
-    std::iter::from_fn(|| left.pop()).for_each(|node| {
+    left.iter().flat_map(|list| std::iter::from_fn(|| list.pop())).for_each(|node| {
         // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its owner. No
         // parasite is attached inline here.
         unsafe {

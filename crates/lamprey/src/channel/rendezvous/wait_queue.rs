@@ -10,7 +10,7 @@
 //! EMPTY                no thread waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
 //! MANY                 the waiters are in the lists, oldest first
-//! CLOSED               one side is gone for good; the senders' list may hold undelivered values for receivers
+//! CLOSED               one side is gone for good, or has closed the channel; the senders' list may hold undelivered values for receivers
 //! any of them | LOCK   a thread works on the lists, and will store the next state
 //! ```
 //!
@@ -276,5 +276,16 @@ impl WaitQueue {
     /// too.
     pub(super) fn close(&self, side: Side) -> List<NodeState> {
         enter!(self, mode => self.0.close(mode, side))
+    }
+
+    /// Closes the channel although both sides are there. `None` if it was closed; otherwise all nodes of both sides, but
+    /// for undelivered values: the caller must end and wake them, as after [`close`](Self::close).
+    pub(super) fn shut(&self) -> Option<[List<NodeState>; 2]> {
+        enter!(self, mode => self.0.shut(mode))
+    }
+
+    /// True if the channel is closed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.is_closed()
     }
 }

@@ -141,6 +141,41 @@ where
     }
 }
 
+/// Has a pool run `f`, for nobody in particular: the caller does not wait. Returns `f` if no pool can run it. A panic of `f`
+/// ends there.
+#[cfg(not(loom))]
+pub(crate) fn start<F: FnOnce() + Send + 'static>(class: Class, f: F) -> Result<(), F> {
+    let Some(pool) = pool(class) else { return Err(f) };
+    let call = Arc::new(Detached(Mutex::new(Some(f))));
+    if pool.submit(PoolCall::OfFuture(call.clone()), WhenFull::Wait).is_queued() {
+        return Ok(());
+    }
+    match call.take() {
+        Some(f) => Err(f),
+        None => crate::bug::bug!("a call that was refused has been run"),
+    }
+}
+
+/// A call that nobody waits for.
+#[cfg(not(loom))]
+struct Detached<F>(Mutex<Option<F>>);
+
+#[cfg(not(loom))]
+impl<F> Detached<F> {
+    fn take(&self) -> Option<F> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+#[cfg(not(loom))]
+impl<F: FnOnce() + Send> Run for Detached<F> {
+    fn run(&self) {
+        if let Some(f) = self.take() {
+            quietly(f);
+        }
+    }
+}
+
 /// A future's call, for the pool.
 pub(super) trait Run: Send + Sync {
     /// Runs the call, on a pool thread. Does not unwind.

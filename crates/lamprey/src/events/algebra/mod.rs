@@ -3,6 +3,7 @@
 //! ```text
 //! sync        : event a -> a                              and .await, sync_timeout, poll
 //! wrap        : event a * (a -> b) -> event b
+//! wrap_handler: event a * (panic -> a) -> event a
 //! choose      : [event a] -> event a                      prefer: the first that is ready
 //! choose_all  : [event a] -> event [a]
 //! guard       : (() -> event a) -> event a
@@ -21,6 +22,7 @@ mod constant;
 mod future;
 mod group;
 mod guard;
+mod handler;
 mod order;
 #[cfg(not(loom))]
 mod timeout;
@@ -38,11 +40,15 @@ pub use group::Events;
 #[cfg(not(loom))]
 pub(crate) use group::Group;
 pub use guard::{Guard, guard};
+pub use handler::WrapHandler;
+#[cfg(not(loom))]
+pub(crate) use handler::caught;
 #[cfg(not(loom))]
 pub use timeout::{At, at, timeout};
 pub use wrap::Wrap;
 
 use super::protocol::{self, Branch, Synced};
+use crate::sched::panic::Panic;
 use crate::time;
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -162,6 +168,33 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(alias = "then")]
     fn wrap<R, F: FnOnce(Self::Output) -> R>(self, f: F) -> Wrap<Self, F> {
         Wrap::new(self, f)
+    }
+
+    /// The same event, where a panic of its own code has `handler` make the result: of the guards within it, of its `wrap`s, and
+    /// of its futures. (The panic hook has reported it by then.) If a guard or a future panics, the event is ready at once, and
+    /// nothing has been communicated; if a `wrap` does, the communication has happened.
+    ///
+    /// The unwind of a cancelled thread is no panic. Panics of what is put around this event, and of `handler`, are not handled.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose, never};
+    ///
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel::<&str>();
+    ///     lamprey::spawn(move || tx.send("five"));
+    ///     let number = rx.recv_evt().wrap(|text| text.unwrap().parse::<i32>().map_err(drop).expect("a number"));
+    ///     let number = number.wrap_handler(|panic| {
+    ///         assert!(panic.message().starts_with("a number"));
+    ///         -1
+    ///     });
+    ///     assert_eq!(choose((number, never())).sync(), -1);
+    /// });
+    /// ```
+    #[doc(alias = "catch_unwind")]
+    #[doc(alias = "wrapHandler")]
+    fn wrap_handler<F: FnOnce(Panic) -> Self::Output>(self, handler: F) -> WrapHandler<Self, F> {
+        WrapHandler::new(self, handler)
     }
 
     /// The same communication as an asynchronous event: started by the caller, performed by an implicit

@@ -3,7 +3,7 @@
 //!
 //! # Invariant
 //! The caller makes the first poll, within [`begin`]; no budget, penalty or offer to another worker delays
-//! it, as it may for other parasites. So the offers of one thread are queued in the order of its calls.
+//! it, or an operation in it, as it may for other parasites. So the offers of one thread are queued in the order of its calls.
 //!
 //! # Cancellation
 //! If a peer has decided by then, the communication has happened, and the thread that cancels receives its

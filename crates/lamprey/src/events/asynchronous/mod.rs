@@ -9,24 +9,30 @@
 //!                    caller continues ...                      ... and may synchronise on it
 //! ```
 //! [`AsyncEvent`] is what can be started, [`Pending`] its result as an event. `algebra` combines them,
-//! `begin` is the implicit thread.
+//! `handler` handles their panics, `trans` makes one a branch of a synchronous choice, `begin` is the implicit thread.
 //!
 //! # The order
 //! When `a_sync` returns, the offer is in the wait queue of its channel, or a peer has taken it. So what one
 //! thread sends on one channel, by any mixture of asynchronous and synchronous sends, arrives in the order of
-//! the calls; the same holds for receives.
+//! the calls; the same holds for receives. A channel with a buffer moves values when the implicit threads run: of several
+//! that it has woken at the same time, for places or for values, any may be the first.
 
 mod algebra;
 mod begin;
+mod handler;
 mod pending;
+mod trans;
 
 pub use algebra::{
     AChoose, AGuard, AWrap, AsyncEvents, SWrap, SpawnFn, Spawned, a_choose, a_guard, spawn_evt,
 };
 pub use begin::Matter;
+pub use handler::{AWrapHandler, SWrapHandler};
 pub use pending::Pending;
+pub use trans::ATrans;
 
 use super::Event;
+use crate::sched::panic::Panic;
 
 /// A communication that can be started without waiting for it, as a value.
 ///
@@ -126,5 +132,67 @@ pub trait AsyncEvent: Sized {
         F: FnOnce(Self::Consumed) -> R + Send + 'static,
     {
         AWrap::new(self, f)
+    }
+    /// The same event, where a panic of an `s_wrap` within it has `handler` make the creation value. The communication goes on.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{AsyncEvent, Event, always};
+    /// # lamprey::run(|| {
+    /// let event = always(1).spawn_evt().s_wrap(|()| -> u32 { panic!("no bread") });
+    /// let (created, pending) = event.s_wrap_handler(|panic| panic.message().len() as u32).a_sync();
+    /// assert_eq!((created, pending.sync().unwrap()), (8, 1));
+    /// # });
+    /// ```
+    #[doc(alias = "sWrapHandler")]
+    fn s_wrap_handler<F: FnOnce(Panic) -> Self::Created>(self, handler: F) -> SWrapHandler<Self, F> {
+        SWrapHandler::new(self, handler)
+    }
+
+    /// The same event, where a panic in the implicit thread has `handler` make the result: of the `a_wrap`s within it, and of the
+    /// guards, `wrap`s and futures of its events. `handler` may block, as an `a_wrap`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{AsyncEvent, Event, always};
+    /// # lamprey::run(|| {
+    /// let event = always(0).spawn_evt().a_wrap(|n| 1 / n);
+    /// let ((), pending) = event.a_wrap_handler(|panic| panic.message().len()).a_sync();
+    /// assert_eq!(pending.sync().unwrap(), "attempt to divide by zero".len());
+    /// # });
+    /// ```
+    #[doc(alias = "aWrapHandler")]
+    fn a_wrap_handler<F>(self, handler: F) -> AWrapHandler<Self, F>
+    where
+        F: FnOnce(Panic) -> Self::Consumed + Send + 'static,
+    {
+        AWrapHandler::new(self, handler)
+    }
+
+    /// This asynchronous event as a branch of a synchronous choice. It is always ready, as it need not wait; if it is chosen, it
+    /// is begun, as by [`a_sync`](Self::a_sync), and gives what that gives: the creation value, and the result as an event. If it
+    /// is not chosen, nothing has been begun, and its `a_guard`s have not run.
+    ///
+    /// # Examples
+    /// A send that waits for nobody, and starts a thread only if no receiver is there:
+    /// ```
+    /// use lamprey::event::{AsyncEvent, Event, prefer};
+    ///
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel();
+    ///     let send = |n| {
+    ///         let later = tx.a_send_evt(n).a_trans().wrap(|((), pending)| Some(pending));
+    ///         prefer((tx.send_evt(n).wrap(|_| None), later)).sync()
+    ///     };
+    ///     assert!(send(1).is_some(), "nobody receives yet");
+    ///     assert_eq!(rx.recv(), Ok(1));
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// The synchronisation, as [`a_sync`](Self::a_sync).
+    #[doc(alias = "aTrans")]
+    fn a_trans(self) -> ATrans<Self> {
+        ATrans::new(self)
     }
 }

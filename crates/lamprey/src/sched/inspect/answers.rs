@@ -6,21 +6,24 @@
 //!    and tries again and again to find out about each of them by itself. So it does not wait for a worker
 //!    that has ended.
 //! 2. Each worker counts once: an answer from a worker whose answer has been found otherwise is dropped.
+//! 3. There is one question at a time (the caller sees to that), and questions are numbered: an answer that comes after the
+//!    next question was asked is dropped.
 //!
 //! # Orderings
-//! `asked` is Release/Acquire: what was prepared before the question is visible to the workers that answer.
+//! `question` is Release/Acquire: what was prepared before the question is visible to the workers that answer.
 //! The rest is under a lock.
 //!
 //! # Checked by
 //! `model::answers` (loom, with a broken variant that it catches), `tests/cancel/survivors.rs`.
 
-use crate::sync_shim::{AtomicBool, Condvar, Mutex, Ordering, left_out};
+use crate::sync_shim::{AtomicUsize, Condvar, Mutex, Ordering, left_out};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// One question, and the answers so far: which workers, and what they found.
+/// The last question, and the answers so far: which workers, and what they found.
 pub(crate) struct Answers<T> {
-    asked: AtomicBool,
+    /// Its number; 0 before the first one.
+    question: AtomicUsize,
     answers: Mutex<(Vec<usize>, Vec<T>)>,
     answered: Condvar,
 }
@@ -28,7 +31,7 @@ pub(crate) struct Answers<T> {
 impl<T> Answers<T> {
     pub(crate) fn new() -> Self {
         Self {
-            asked: AtomicBool::new(false),
+            question: AtomicUsize::new(0),
             answers: Mutex::new((Vec::new(), Vec::new())),
             answered: Condvar::new(),
         }
@@ -36,17 +39,24 @@ impl<T> Answers<T> {
 
     /// Asks all workers, which the caller then notifies.
     pub(crate) fn ask(&self) {
-        // Release pairs with the Acquire load in `is_asked`.
-        self.asked.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn is_asked(&self) -> bool {
-        // Acquire pairs with the Release store in `ask`.
-        self.asked.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn answer(&self, worker: usize, found: Vec<T>) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        *answers = (Vec::new(), Vec::new());
+        // Relaxed: only the asker writes it. Release pairs with the Acquire load in `question`.
+        self.question.store(self.question.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// The number of the last question, which each worker answers once; 0 before the first one.
+    pub(crate) fn question(&self) -> usize {
+        // Acquire pairs with the Release store in `ask`.
+        self.question.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn answer(&self, question: usize, worker: usize, found: Vec<T>) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: written under the lock.
+        if self.question.load(Ordering::Relaxed) != question && !left_out!(AnswerOld) {
+            return;
+        }
         answers.0.push(worker);
         answers.1.extend(found);
         self.answered.notify_all();

@@ -1,5 +1,5 @@
-//! Which threads have not ended when the shutdown of a runtime does not finish, and where they are: the root
-//! of each worker inspects its own threads.
+//! Which threads a runtime has, or has left when its shutdown does not finish, and where they are: the root of each worker
+//! inspects its own threads.
 //!
 //! The root reads where a suspended thread goes on from what its switch has saved, copies its stack
 //! ([`super::sample`]), and unwinds the copy ([`super::unwind`]); the thread does nothing, and needs no room
@@ -18,6 +18,7 @@ use crate::sched::thread::Kind;
 use crate::sched::worker::Worker;
 use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// How long workers have to answer before they are inspected by a signal, and between two such attempts.
@@ -34,10 +35,14 @@ const HELD_UP: Duration = Duration::from_secs(2);
 /// a loaded machine that takes a while.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Of how many threads of a worker the stacks are taken: that takes some ten microseconds each, in which the worker does
+/// nothing else.
+const STACKS: usize = 10_000;
+
 impl Shared {
-    /// The threads of the workers that have not ended, and the number of these workers; empty only if there
-    /// is no such worker. Called after [`stop`](Self::stop).
-    pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
+    /// The started threads that have not ended.
+    pub(crate) fn look(&self) -> Vec<Found> {
+        let _one = self.survey.one.lock().unwrap_or_else(PoisonError::into_inner);
         let mut walker = self.survey.code().walker();
         let start = Instant::now();
         let asked = self.remotes().iter().filter(|remote| !remote.has_ended());
@@ -46,13 +51,20 @@ impl Shared {
         for remote in self.remotes() {
             remote.notify();
         }
-        let all = self.survey.answers.await_all(
+        self.survey.answers.await_all(
             missing,
             ANSWER,
             |(remote, _)| remote.index,
             |found| found.worker,
             |(remote, before)| remote.look(&mut walker, start, *before),
-        );
+        )
+    }
+
+    /// The threads of the workers that have not ended, and the number of these workers; empty only if there
+    /// is no such worker. Called after [`stop`](Self::stop).
+    pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
+        let start = Instant::now();
+        let all = self.look();
         if !all.is_empty() {
             return (all, self.alive());
         }
@@ -116,12 +128,17 @@ impl WorkerShared {
 }
 
 impl Worker {
-    /// On the root, in a runtime that ends: answers the survey, once.
-    #[cold]
+    /// On the root: answers the survey, if there is a question that it has not answered.
     pub(in crate::sched) fn answer_survey(&self) {
-        if !self.shared.survey.answers.is_asked() || self.surveyed.replace(true) {
-            return;
+        let question = self.shared.survey.answers.question();
+        if question != self.surveyed.get() {
+            self.answer(question);
         }
+    }
+
+    #[cold]
+    fn answer(&self, question: usize) {
+        self.surveyed.set(question);
         let mut found = Vec::new();
         let mut walker = self.shared.survey.code().walker();
         let mut sample = Sample::boxed();
@@ -129,9 +146,13 @@ impl Worker {
         // SAFETY: a listed host is alive until it ends, and none ends while the root runs.
         while let Some(thread) = unsafe { host.as_ref() } {
             host = thread.older.get();
-            // SAFETY: the stack pointer was saved by a switch, and the thread is not resumed while the root
-            // runs (invariant 1).
-            sample.take(unsafe { Registers::suspended(thread.sp.get()) });
+            let mut stack = Vec::new();
+            if found.len() < STACKS {
+                // SAFETY: the stack pointer was saved by a switch, and the thread is not resumed while the root
+                // runs (invariant 1).
+                sample.take(unsafe { Registers::suspended(thread.sp.get()) });
+                stack = walker.walk(&sample);
+            }
             found.push(Found {
                 id: thread.label.id.get(),
                 name: thread.label.name().cloned(),
@@ -140,9 +161,9 @@ impl Worker {
                 spawn_site: thread.spawn_site(),
                 wait: wait_of(thread),
                 polls: None,
-                stack: walker.walk(&sample),
+                stack,
             });
         }
-        self.shared.survey.answers.answer(self.remote.index, found);
+        self.shared.survey.answers.answer(question, self.remote.index, found);
     }
 }

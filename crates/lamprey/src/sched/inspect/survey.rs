@@ -4,18 +4,20 @@
 use super::answers::Answers;
 use super::found::Found;
 use super::unwind::Code;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// The answers of the workers, and the loaded code.
 pub(crate) struct Survey {
     pub(super) answers: Answers<Found>,
     /// The code that the stacks are unwound with.
     code: OnceLock<Code>,
+    /// Held by who asks: one question at a time.
+    pub(super) one: Mutex<()>,
 }
 
 impl Survey {
     pub(crate) fn new() -> Self {
-        Self { answers: Answers::new(), code: OnceLock::new() }
+        Self { answers: Answers::new(), code: OnceLock::new(), one: Mutex::new(()) }
     }
 
     pub(super) fn code(&self) -> &Code {

@@ -192,6 +192,15 @@ impl Worker {
         true
     }
 
+    /// Runs `poll`, of a parasite that does not give way in it: it has as much budget as it needs, and spends what there was.
+    pub(crate) fn unhurried<R>(&self, poll: impl FnOnce() -> R) -> R {
+        let turn = self.parasites.turn.replace(u32::MAX);
+        let result = poll();
+        let spent = u32::MAX - self.parasites.turn.get();
+        self.parasites.turn.set(turn.saturating_sub(spent));
+        result
+    }
+
     /// True while the budget lets parasites go ahead of the hosts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn has_turn(&self) -> bool {

@@ -61,8 +61,8 @@ pub(crate) struct Worker {
     pub(in crate::sched) hosts: Cell<usize>,
     pub(in crate::sched) placing: Placing,
     pub(in crate::sched) stopping: Cell<bool>,
-    /// This worker has answered the survey of threads that have not ended ([`super::inspect::survey`]).
-    pub(in crate::sched) surveyed: Cell<bool>,
+    /// The last question of the survey that this worker has answered ([`super::inspect::survey`]).
+    pub(in crate::sched) surveyed: Cell<usize>,
     next_id: Cell<u64>,
     /// Threads for which no stack could be had; the root ends them.
     pub(in crate::sched) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
@@ -138,7 +138,7 @@ impl Worker {
             hosts: Cell::new(0),
             placing: Placing::new(),
             stopping: Cell::new(false),
-            surveyed: Cell::new(false),
+            surveyed: Cell::new(0),
             next_id: Cell::new(remote.index as u64 + 1),
             refused: UnsafeCell::new(Vec::new()),
             root: Thread::root(),

@@ -1,14 +1,17 @@
 //! The handle of a supervisor: sends orders to its loop, and waits for its end.
 
+use super::roll::{AddError, Entry, Roll};
 use super::team::Notice;
+use super::{AnyError, Child, Restart};
 use crate::channel::mailbox::Sender;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{self, coop};
 use crate::sync::IVar;
-use crate::thread::JoinError;
+use crate::thread::{Builder, JoinError};
 use crate::time::TimedOut;
 use std::fmt;
 use std::future::{Future, IntoFuture};
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,24 +38,123 @@ use std::time::Duration;
 ///
 /// # Dropping
 /// Has no effect: the supervisor runs on, also without any handle.
-#[derive(Clone)]
-pub struct SupervisorHandle {
+pub struct SupervisorHandle<E = AnyError> {
     pub(super) orders: Sender<Notice>,
-    pub(super) names: Arc<[Arc<str>]>,
+    pub(super) roll: Arc<Roll<E>>,
     pub(super) over: IVar<()>,
 }
 
-impl SupervisorHandle {
+impl<E> SupervisorHandle<E> {
+    /// Adds a child, as [`Supervisor::child`](super::Supervisor::child) does, while the supervisor runs. It is the
+    /// last one, for the strategy and when all are stopped, and its restarts count for the supervisor's limit. Once
+    /// it has ended and is not to be started again, its name can be used again.
+    ///
+    /// A supervisor without children ends, unless it runs
+    /// [until it is stopped](super::Supervisor::until_stopped). If it has not run yet, the child is started when it
+    /// does.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::scope::{Restart, Supervisor};
+    /// use lamprey::scope::supervisor::AddError;
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| {
+    /// let supervisor = Supervisor::new().until_stopped();
+    /// let orders = supervisor.handle();
+    /// let host = lamprey::spawn(move || supervisor.run());
+    /// let serve = || Ok(lamprey::sleep(Duration::MAX));
+    /// orders.add("north", Restart::Always, serve).unwrap();
+    /// assert_eq!(orders.add("north", Restart::Always, serve), Err(AddError::NameTaken("north".into())));
+    /// assert_eq!(orders.children(), ["north"]);
+    /// assert!(orders.cancel_and_join("north"));
+    /// orders.add("north", Restart::Always, serve).unwrap();
+    /// orders.stop();
+    /// host.join().unwrap().unwrap();
+    /// assert_eq!(orders.add("south", Restart::Always, serve), Err(AddError::Ended));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`AddError`]. A child that was added while the supervisor was being stopped, or gave up, is dropped without
+    /// having run.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the start. May be called from hosts, parasites and OS threads.
+    #[doc(alias = "start_child")]
+    #[track_caller]
+    pub fn add(
+        &self,
+        name: impl AsRef<str>,
+        restart: Restart,
+        body: impl Fn() -> Result<(), E> + Send + Sync + 'static,
+    ) -> Result<(), AddError> {
+        self.add_with(Builder::new(), name, restart, body)
+    }
+
+    /// Like [`add`](Self::add), with the stack size and worker of `builder`. The builder's name is not used.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add). A worker or stack size that the runtime does not have is reported as the child's
+    /// [`NotStarted`](super::Failure::NotStarted), and the supervisor goes on without that child.
+    ///
+    /// # Blocking
+    /// Never.
+    #[track_caller]
+    pub fn add_with(
+        &self,
+        builder: Builder,
+        name: impl AsRef<str>,
+        restart: Restart,
+        body: impl Fn() -> Result<(), E> + Send + Sync + 'static,
+    ) -> Result<(), AddError> {
+        self.roll.add(Child::new(builder, name.as_ref(), restart, Location::caller(), Box::new(body)))?;
+        // An error means that the supervisor is over.
+        let _ = self.orders.send(Notice::Added);
+        Ok(())
+    }
+
     /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again,
-    /// whatever its [`Restart`](super::Restart), and the others run on. False if no child had this name when
-    /// the handle was created.
+    /// whatever its [`Restart`], and the others run on. False if there is no child of this name: none was added, or it
+    /// has ended and was not to be started again.
     ///
     /// # Blocking
     /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
+    #[doc(alias = "terminate_child")]
     pub fn cancel(&self, name: &str) -> bool {
-        let child = self.names.iter().position(|known| **known == *name);
+        self.cancel_entry(name).is_some()
+    }
+
+    /// [Cancels](Self::cancel) one child, and waits until it has ended and its closure has been dropped: its name can
+    /// be used again then. False, at once, if there is no child of this name.
+    ///
+    /// # Panics
+    /// If the caller is a host that is unwinding from a panic, which must not wait.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the child has been cancelled. So a child can do this to itself.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn cancel_and_join(&self, name: &str) -> bool {
+        let left = self.cancel_entry(name);
+        left.as_ref().map(IVar::get_ref).is_some()
+    }
+
+    /// Cancels a child; what is filled when it has ended.
+    fn cancel_entry(&self, name: &str) -> Option<IVar<()>> {
+        let Entry { child, left } = self.roll.find(name)?;
         // An error means that the supervisor is over, and the child with it.
-        child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
+        let _ = self.orders.send(Notice::Cancel { child });
+        Some(left)
+    }
+
+    /// The names of the children that run, or are to be started (again), in the order in which they were added.
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn children(&self) -> Vec<String> {
+        self.roll.names().iter().map(|name| name.as_ref().to_owned()).collect()
     }
 
     /// Stops all children, the last one first. Then [`run`](super::Supervisor::run) returns `Ok`. If `run`
@@ -122,7 +224,7 @@ impl SupervisorHandle {
     }
 
     /// [`join`](Self::join) as an event. Async code can `.await` the handle, or this event.
-    pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<>> {
+    pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<E>> {
         let over = self.over.clone();
         future_evt(async move {
             over.get_async().await;
@@ -141,20 +243,28 @@ impl SupervisorHandle {
 }
 
 /// The awaitable form of [`join`](SupervisorHandle::join).
-impl IntoFuture for SupervisorHandle {
+impl<E> IntoFuture for SupervisorHandle<E> {
     type Output = Result<(), JoinError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
+        let over = self.over;
         Box::pin(async move {
-            self.over.get_async().await;
+            over.get_async().await;
             Ok(())
         })
     }
 }
 
-impl fmt::Debug for SupervisorHandle {
+// Not derived: that would ask for `E: Clone`.
+impl<E> Clone for SupervisorHandle<E> {
+    fn clone(&self) -> Self {
+        Self { orders: self.orders.clone(), roll: self.roll.clone(), over: self.over.clone() }
+    }
+}
+
+impl<E> fmt::Debug for SupervisorHandle<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SupervisorHandle").field("children", &self.names).finish_non_exhaustive()
+        f.debug_struct("SupervisorHandle").field("children", &self.roll.names()).finish_non_exhaustive()
     }
 }

@@ -32,12 +32,12 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// The children, out of `count`, that are stopped with `child`.
-    pub(super) fn group(self, child: usize, count: usize) -> Range<usize> {
+    /// The numbers of the children that are stopped with `child`.
+    pub(super) fn group(self, child: usize) -> Range<usize> {
         match self {
             Self::OneForOne => child..child + 1,
-            Self::OneForAll => 0..count,
-            Self::RestForOne => child..count,
+            Self::OneForAll => 0..usize::MAX,
+            Self::RestForOne => child..usize::MAX,
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Known {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) nodelay: bool,
     pub(crate) ttl: u32,
+    /// Other options, by their names: kept for those who ask.
+    pub(crate) options: BTreeMap<&'static str, u64>,
 }
 
 /// The network's ends.
@@ -74,7 +76,10 @@ impl Carriers {
             none => none.insert(epoll::create(epoll::CreateFlags::CLOEXEC)?),
         };
         epoll::add(epoll, &ours, EventData::new_u64(key), EVENTS)?;
-        self.known.insert(inode(&theirs)?, Known { key, local, peer, nodelay: false, ttl: 64 });
+        self.known.insert(
+            inode(&theirs)?,
+            Known { key, local, peer, nodelay: false, ttl: 64, options: BTreeMap::new() },
+        );
         Ok((ours, theirs))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{pattern, server};
 use lamprey::net::{Shutdown, TcpListener, TcpStream};
-use lamprey::sim::{self, Faults};
+use lamprey::sim::{self, Faults, Machine};
 use lamprey::{Runtime, channel};
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
@@ -100,4 +100,24 @@ fn who_waits_for_what_never_comes_is_found_out() {
     });
     let text = *failed.unwrap_err().downcast::<String>().unwrap();
     assert!(text.contains("deadlock"), "{text}");
+}
+
+#[test]
+fn connecting_passes_by_a_machine_that_cannot_be_reached() {
+    let run = |seed| {
+        Runtime::simulated(seed).run(|| {
+            let (far, _server) = server("far", |listener| listener.incoming().for_each(drop));
+            let (_near, _host) = server("near", |listener| listener.incoming().for_each(drop));
+            sim::network().partition(&[&far], &[&Machine::here()]);
+            let both = ["far:80", "near:80"].map(|name| lamprey::net::lookup(name).unwrap()[0]);
+            let begin = sim::now();
+            let stream = TcpStream::connect(&both[..]).unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), both[1]);
+            let took = sim::now() - begin;
+            // In a simulation nothing else delays it.
+            assert!(took >= Duration::from_millis(250) && took < Duration::from_secs(1), "{took:?}");
+            took
+        })
+    };
+    assert_eq!(run(3), run(3));
 }

@@ -394,6 +394,33 @@ impl QueueState {
         List::new()
     }
 
+    /// The body of [`WaitQueue::shut`](super::WaitQueue::shut).
+    pub(super) fn shut<M: Mode>(&self, mode: M) -> Option<[List<NodeState>; 2]> {
+        // Relaxed: a guess, confirmed by the CAS in `lock`; CLOSED is final.
+        let mut word = self.word.load(Ordering::Relaxed);
+        while side_of(word) != CLOSED {
+            match self.lock(mode, word) {
+                Ok(alone) => {
+                    let left = self.with_lists(|lists| {
+                        // SAFETY: the lock is held.
+                        unsafe { lists.list_alone(alone, word) };
+                        lists.take_waiting()
+                    });
+                    self.unlock_closed();
+                    return Some(left);
+                }
+                Err(now) => word = now,
+            }
+        }
+        None
+    }
+
+    /// True if the channel is closed; may be called outside of a section.
+    pub(super) fn is_closed(&self) -> bool {
+        // Acquire pairs with the store of `unlock_closed`: what its caller did before is seen.
+        side_of(self.word.load(Ordering::Acquire)) == CLOSED
+    }
+
     /// Takes the LOCK if the word is still `word`; returns the lone waiter's node, if the word had one. On
     /// failure returns the present word, which is not locked.
     fn lock<M: Mode>(

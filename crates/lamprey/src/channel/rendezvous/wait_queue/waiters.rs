@@ -34,6 +34,20 @@ impl Waiters {
         }
     }
 
+    /// Takes all nodes out, senders first, but for undelivered values, which stay for receivers.
+    pub(super) fn take_waiting(&self) -> [List<NodeState>; 2] {
+        let (all, waiting) = (self.senders.take(), List::new());
+        while let Some(node) = all.pop() {
+            // SAFETY: just taken out, so the node is the caller's and in no list; it stays until its owner is woken, or until
+            // it is freed by the thread that takes it out.
+            unsafe {
+                let is_undelivered = matches!(node.as_ref().value.waiter(), At::Undelivered);
+                if is_undelivered { self.senders.push(node) } else { waiting.push(node) }
+            }
+        }
+        [waiting, self.receivers.take()]
+    }
+
     /// Moves the lone waiter of `word` into its list.
     ///
     /// # Safety

@@ -1,4 +1,4 @@
-//! The end of child processes.
+//! The end of child processes: a pidfd, waited for as a socket.
 
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
@@ -9,7 +9,8 @@ use std::future::Future;
 use std::io;
 use std::process::{Child, ExitStatus};
 
-/// The event that `child` has ended, with its status. Choose between it and others, or wait for it without
+/// The event that `child`, which `std` has started, has ended, with its status. (Those of [`Command`](super::Command) have
+/// [`wait_evt`](super::Child::wait_evt).) Choose between it and others, or wait for it without
 /// blocking the worker.
 ///
 /// If another event is chosen, nothing is lost: the child keeps running, or its status stays available. Like
@@ -44,7 +45,7 @@ pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<
     future_evt(exit(child))
 }
 
-async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
+pub(super) async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
     if let Some(status) = child.try_wait()? {
         return Ok(status);
     }

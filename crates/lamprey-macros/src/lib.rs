@@ -1,0 +1,31 @@
+//! The attributes `#[lamprey::main]` and `#[lamprey::test]`; use them by these names, from the crate `lamprey`, which also
+//! has their documentation.
+//!
+//! | file | content |
+//! |---|---|
+//! | `item` | the function: what stands before its body |
+//! | `args` | the arguments of the attribute |
+//! | `expand` | what is written in the function's place |
+//! | `error` | what does not compile, and where |
+//!
+//! There is no parser of Rust here, and no dependency: an attribute on a function without arguments needs to know where
+//! its parts begin, and passes them on as they are. Every program that uses Lamprey builds this crate.
+
+mod args;
+mod error;
+mod expand;
+mod item;
+
+use proc_macro::TokenStream;
+
+/// (Of the crate `lamprey-macros`.)
+#[proc_macro_attribute]
+pub fn main(args: TokenStream, function: TokenStream) -> TokenStream {
+    expand::attribute(args, function, expand::main)
+}
+
+/// (Of the crate `lamprey-macros`.)
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, function: TokenStream) -> TokenStream {
+    expand::attribute(args, function, expand::test)
+}

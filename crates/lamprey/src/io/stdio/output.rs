@@ -1,0 +1,220 @@
+//! Standard output and error: the handles.
+
+use super::buffered::{Buffered, flush, put, put_all, put_now};
+use super::stream::Stream;
+use super::{Held, hold, hold_async, unwinding};
+use crate::driver::readiness::Interest;
+use crate::io::waiting::now_or_wait;
+use crate::sleep::with_timeout_async;
+use crate::sync::Mutex;
+use crate::world;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+static STDOUT: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stdout(), Interest::Write));
+static STDERR: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stderr(), Interest::Write));
+static OUT: Mutex<Buffered> = Mutex::new(Buffered(Vec::new()));
+static ERR: Mutex<Buffered> = Mutex::new(Buffered(Vec::new()));
+
+/// The standard output of the process: [`std::io::stdout`] that blocks only the calling host, however slow the reader.
+///
+/// Each line is written when it is whole, as by `std`; the rest by [`flush`](Write::flush), and when a runtime ends. `write!` and
+/// `writeln!` keep their text together. `println!` and `std::io::stdout` have a buffer of their own, and stop the worker while
+/// the reader is slow.
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// lamprey::run(|| writeln!(lamprey::io::stdout(), "hello"))?;
+/// # std::io::Result::Ok(())
+/// ```
+pub fn stdout() -> Stdout {
+    Stdout(())
+}
+
+/// The standard error of the process, as [`stdout`]; nothing is kept for the end of a line.
+pub fn stderr() -> Stderr {
+    Stderr(())
+}
+
+/// Writes what is left in the buffers when a runtime ends, but does not wait for a reader that has stopped.
+pub(crate) fn flush_at_end() {
+    for (buffer, stream) in [(&OUT, &STDOUT), (&ERR, &STDERR)] {
+        let flushed = async {
+            if let Ok(out) = hold_async(buffer).await
+                && !out.0.is_empty()
+            {
+                let _ = flush(out, stream).await;
+            }
+        };
+        let _ = now_or_wait(with_timeout_async(Duration::from_secs(1), flushed));
+    }
+}
+
+fn unformatted(text: &mut String, arguments: fmt::Arguments<'_>) -> io::Result<()> {
+    fmt::write(text, arguments)
+        .map_err(|_| io::Error::other("a Display or Debug implementation returned an error"))
+}
+
+macro_rules! output {
+    ($name:ident, $lock:ident, $buffer:ident, $stream:ident, $std:ident, $by_lines:expr, $doc:expr) => {
+        #[doc = $doc]
+        ///
+        /// In a simulation it writes as `std` does.
+        ///
+        /// # Errors
+        /// All calls: the system's, for example `BrokenPipe`. Bytes that were accepted earlier are tried again by the next call.
+        /// What is written to a descriptor that was closed at the first write is thrown away.
+        ///
+        /// # Cancellation
+        /// The commit point of a write is that its bytes are in the buffer, before it waits for the reader: they are written by the
+        /// next call of any thread, or when a runtime ends.
+        ///
+        /// # Blocking
+        /// A host or stackful parasite switches away, an OS thread parks, while the reader is slow or another thread writes. A host
+        /// that is unwinding writes what it can without waiting, and leaves the rest in the buffer.
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name(());
+
+        impl $name {
+            /// Keeps all other threads away until the lock is dropped.
+            ///
+            /// # Panics
+            /// On a host that is unwinding, if another thread has the lock.
+            pub fn lock(&self) -> $lock {
+                self.locked().unwrap_or_else(|error| panic!("{error}"))
+            }
+
+            fn locked(&self) -> io::Result<$lock> {
+                hold(&$buffer).map(|held| $lock { held: Some(held) })
+            }
+
+            /// [`Write::write`] in async code.
+            ///
+            /// # Errors
+            /// See the type.
+            pub async fn write_async(&self, bytes: &[u8]) -> io::Result<usize> {
+                if world::is_simulated() {
+                    return io::$std().write(bytes);
+                }
+                put(hold_async(&$buffer).await?, &$stream, $by_lines, bytes).await.1
+            }
+
+            /// [`Write::write_all`] in async code. The bytes stay together.
+            ///
+            /// # Errors
+            /// See the type.
+            pub async fn write_all_async(&self, bytes: &[u8]) -> io::Result<()> {
+                if world::is_simulated() {
+                    return io::$std().write_all(bytes);
+                }
+                put_all(hold_async(&$buffer).await?, &$stream, $by_lines, bytes).await.1
+            }
+
+            /// [`Write::flush`] in async code.
+            ///
+            /// # Errors
+            /// See the type.
+            pub async fn flush_async(&self) -> io::Result<()> {
+                if world::is_simulated() {
+                    return io::$std().flush();
+                }
+                flush(hold_async(&$buffer).await?, &$stream).await.1
+            }
+
+            /// Whether it is a terminal.
+            pub fn is_terminal(&self) -> bool {
+                io::$std().is_terminal()
+            }
+        }
+
+        impl Write for &$name {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.locked()?.write(bytes)
+            }
+
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                self.locked()?.write_all(bytes)
+            }
+
+            fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
+                // Formatted first: a `Display` may block, or write here itself.
+                let mut text = String::new();
+                let formatted = unformatted(&mut text, arguments);
+                self.write_all(text.as_bytes()).and(formatted)
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                self.locked()?.flush()
+            }
+        }
+
+        impl Write for $name {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                (&*self).write(bytes)
+            }
+
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                (&*self).write_all(bytes)
+            }
+
+            fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
+                (&*self).write_fmt(arguments)
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                (&*self).flush()
+            }
+        }
+
+        impl AsFd for $name {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                $stream.as_fd()
+            }
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] while other threads are kept away from it: by [`", stringify!($name), "::lock`].")]
+        #[derive(Debug)]
+        pub struct $lock {
+            /// `None` after a call was cancelled: the next call locks again.
+            held: Option<Held<Buffered>>,
+        }
+
+        impl $lock {
+            fn held(&mut self) -> io::Result<Held<Buffered>> {
+                self.held.take().map_or_else(|| hold(&$buffer), Ok)
+            }
+        }
+
+        impl Write for $lock {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.write_all(bytes).map(|()| bytes.len())
+            }
+
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                if world::is_simulated() {
+                    return io::$std().write_all(bytes);
+                }
+                let (held, result) = put_now(self.held()?, &$stream, $by_lines, bytes);
+                self.held = held;
+                result
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                if world::is_simulated() {
+                    return io::$std().flush();
+                }
+                let (held, result) = now_or_wait(flush(self.held()?, &$stream)).ok_or_else(unwinding)?;
+                self.held = Some(held);
+                result
+            }
+        }
+    };
+}
+
+output!(Stdout, StdoutLock, OUT, STDOUT, stdout, true, "Standard output: see [`stdout`].");
+output!(Stderr, StderrLock, ERR, STDERR, stderr, false, "Standard error: see [`stderr`].");

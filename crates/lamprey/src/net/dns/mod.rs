@@ -1,0 +1,280 @@
+//! Names by DNS: questions over Lamprey's own sockets, which need no thread of a pool.
+//!
+//! | file | what |
+//! |---|---|
+//! | this one | [`Dns`]; which names are asked for, and what the answers say |
+//! | `exchange` | one question to one server |
+//! | `config` | the system's files |
+
+mod config;
+mod exchange;
+
+use self::config::{Config, in_hosts};
+use super::names::{self, Answer, Failure, Keep};
+use crate::driver::pool::{Class, block_async_in, block_in};
+use crate::events::{FutureEvt, future_evt};
+use hickory_proto::op::{Message, ResponseCode};
+use hickory_proto::rr::{Name, RData, RecordType};
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// A resolver that asks name servers itself, over Lamprey's sockets: many names at once cost no kernel threads, and a question
+/// ends with who asks. (By default [`lookup`](super::lookup) has the C library's `getaddrinfo` called, which knows of more:
+/// `/etc/nsswitch.conf`, mDNS, and so on.)
+///
+/// It looks into `/etc/hosts` first, and then asks for addresses of IPv6 and IPv4 at the same time, one server after the
+/// other, with retries, and over TCP for answers that do not fit into a datagram.
+///
+/// Needs the feature `hickory`.
+///
+/// # Examples
+/// ```no_run
+/// use lamprey::net::{Dns, TcpStream};
+///
+/// lamprey::run(|| -> std::io::Result<()> {
+///     Dns::system()?.install(); // from now on for all names
+///     let stream = TcpStream::connect("example.org:443")?;
+///     # drop(stream);
+///     let other = Dns::new(["9.9.9.9:53".parse().unwrap()]).lookup("example.org")?; // only here
+///     # drop(other);
+///     Ok(())
+/// })
+/// # .unwrap();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dns {
+    config: Config,
+    hosts: Option<PathBuf>,
+}
+
+impl Dns {
+    /// A resolver with the servers, domains and limits of `/etc/resolv.conf`.
+    ///
+    /// # Errors
+    /// The system's, if there is such a file and it cannot be read.
+    ///
+    /// # Cancellation
+    /// As [`block`](crate::block); it has no effect.
+    ///
+    /// # Blocking
+    /// As `block`.
+    pub fn system() -> io::Result<Self> {
+        let config = match block_in(Class::Files, || std::fs::read_to_string("/etc/resolv.conf")) {
+            Ok(text) => Config::of_resolv_conf(&text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Config::of_resolv_conf(""),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { config, hosts: Some("/etc/hosts".into()) })
+    }
+
+    /// A resolver that asks these servers, in this order, for names as they are.
+    pub fn new(servers: impl IntoIterator<Item = SocketAddr>) -> Self {
+        let config = Config { servers: servers.into_iter().collect(), ..Config::default() };
+        Self { config, hosts: Some("/etc/hosts".into()) }
+    }
+
+    /// How long a server has to answer, before the next one is asked (default: 5 s, or what `/etc/resolv.conf` says).
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.config.timeout = time;
+        self
+    }
+
+    /// How often each server is asked (default: twice).
+    #[must_use]
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.config.attempts = attempts.max(1);
+        self
+    }
+
+    /// The domains that are appended to names without a dot, in turn.
+    #[must_use]
+    pub fn search<S: Into<String>>(mut self, domains: impl IntoIterator<Item = S>) -> Self {
+        self.config.search = domains.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The file in which names are looked for first (default: `/etc/hosts`); `None` for no file.
+    #[must_use]
+    pub fn hosts(mut self, file: Option<PathBuf>) -> Self {
+        self.hosts = file;
+        self
+    }
+
+    /// From now on [`lookup`](super::lookup), and whoever connects to a name, asks this resolver, in the whole process. Its answers
+    /// are kept as long as the cache allows ([`LookupCache`](super::LookupCache)), but no longer than the servers do. On a
+    /// host that unwinds, and within [`block`](crate::block), the C library is asked as before.
+    pub fn install(self) {
+        names::set_dns(Some(Arc::new(self)));
+    }
+
+    /// From now on the C library is asked again.
+    pub fn uninstall() {
+        names::set_dns(None);
+    }
+
+    /// The addresses of a name, IPv6 first. Nothing is kept.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such name, or it has no address; the last server's error, or `TimedOut`, if none has
+    /// answered; `InvalidInput` for what cannot be a name, or without servers.
+    ///
+    /// # Cancellation
+    /// A cancelled thread unwinds from here; the question is forgotten.
+    ///
+    /// # Blocking
+    /// As [`wait`](crate::wait()).
+    pub fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        crate::parasite::wait(self.lookup_async(name))
+    }
+
+    /// The awaitable form of [`lookup`](Self::lookup).
+    ///
+    /// # Errors
+    /// As for `lookup`.
+    ///
+    /// # Cancellation
+    /// Dropping the future forgets the question.
+    pub async fn lookup_async(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.find(name).await.map(|(addresses, _)| addresses)
+    }
+
+    /// [`lookup`](Self::lookup) as an event.
+    pub fn lookup_evt(&self, name: &str) -> FutureEvt<impl Future<Output = io::Result<Vec<IpAddr>>> + Send> {
+        future_evt(self.lookup_async(name))
+    }
+
+    /// How long it takes at most until all servers have been asked once.
+    pub(super) fn patience(&self) -> Duration {
+        self.config.timeout.saturating_mul(self.config.servers.len().max(1) as u32)
+    }
+
+    /// For the names of the process.
+    pub(super) async fn answer(&self, host: &str) -> Answer {
+        match self.find(host).await {
+            Ok((addresses, time)) => {
+                let found = addresses.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
+                Answer { found: Ok(found), keep: time.map_or(Keep::AsUsual, Keep::AtMost) }
+            }
+            Err(error) => {
+                // Only this is an answer of a server.
+                let is_answer = error.kind() == io::ErrorKind::NotFound;
+                let failure = Failure { kind: error.kind(), text: error.to_string().into() };
+                Answer { found: Err(failure), keep: if is_answer { Keep::AsUsual } else { Keep::Not } }
+            }
+        }
+    }
+
+    /// The addresses, and for how long they are good.
+    async fn find(&self, host: &str) -> io::Result<(Vec<IpAddr>, Option<Duration>)> {
+        if let Ok(ip) = host.parse() {
+            return Ok((vec![ip], None));
+        }
+        let fails = |kind, why: &str| io::Error::new(kind, format!("cannot look up \"{host}\": {why}"));
+        if host.trim_matches('.').is_empty() {
+            return Err(fails(io::ErrorKind::InvalidInput, "that is no name"));
+        }
+        let known = self.in_hosts(host).await;
+        if !known.is_empty() {
+            return Ok((known, None));
+        }
+        if self.config.servers.is_empty() {
+            return Err(fails(io::ErrorKind::InvalidInput, "the resolver has no servers"));
+        }
+        for full in self.config.names(host) {
+            let name = Name::from_utf8(&full)
+                .map_err(|error| fails(io::ErrorKind::InvalidInput, &error.to_string()))?;
+            let (v6, v4) =
+                both(self.records(&name, RecordType::AAAA), self.records(&name, RecordType::A)).await;
+            let (mut addresses, mut time, mut failed) = (Vec::new(), None, None);
+            for records in [v6, v4] {
+                match records {
+                    Ok(message) => take_addresses(&message, &mut addresses, &mut time),
+                    Err(error) => failed = Some(error),
+                }
+            }
+            match failed {
+                _ if !addresses.is_empty() => return Ok((addresses, time)),
+                Some(error) => return Err(fails(error.kind(), &error.to_string())),
+                None => {}
+            }
+        }
+        Err(fails(io::ErrorKind::NotFound, "there is no such name, or it has no address"))
+    }
+
+    async fn in_hosts(&self, host: &str) -> Vec<IpAddr> {
+        let Some(file) = self.hosts.clone().filter(|_| !crate::world::is_simulated()) else {
+            return Vec::new();
+        };
+        // Without the file there are no such names.
+        let text =
+            block_async_in(Class::Files, move || std::fs::read_to_string(file)).await.unwrap_or_default();
+        in_hosts(&text, host)
+    }
+
+    /// Asks the servers in turn, until one has answered. That there is no such name is an answer.
+    async fn records(&self, name: &Name, record: RecordType) -> io::Result<Message> {
+        let mut failed = None;
+        for _ in 0..self.config.attempts {
+            for &server in &self.config.servers {
+                match exchange::ask(server, name, record, self.config.timeout).await {
+                    Ok(message) => match message.metadata.response_code {
+                        ResponseCode::NoError | ResponseCode::NXDomain => return Ok(message),
+                        code => {
+                            let text = format!("the name server {server} answers \"{code}\"");
+                            failed = Some(io::Error::other(text));
+                        }
+                    },
+                    Err(error) => failed = Some(error),
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| io::Error::other("no server was asked")))
+    }
+}
+
+/// Adds the addresses of an answer; `time` is that of the one that is good for the shortest time.
+fn take_addresses(message: &Message, addresses: &mut Vec<IpAddr>, time: &mut Option<Duration>) {
+    for record in &message.answers {
+        let ip = match &record.data {
+            RData::A(address) => address.0.into(),
+            RData::AAAA(address) => address.0.into(),
+            _ => continue,
+        };
+        addresses.push(ip);
+        let good = Duration::from_secs(record.ttl.into());
+        *time = Some(time.map_or(good, |time| time.min(good)));
+    }
+}
+
+/// The outputs of two futures that run side by side.
+async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut of_a, mut of_b) = (None, None);
+    poll_fn(|context| {
+        if of_a.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(context)
+        {
+            of_a = Some(output);
+        }
+        if of_b.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(context)
+        {
+            of_b = Some(output);
+        }
+        match (of_a.take(), of_b.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (of_a, of_b) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}

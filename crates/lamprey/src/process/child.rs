@@ -1,0 +1,209 @@
+//! [`Child`]: a running child process.
+
+use super::exit::exit;
+use super::reaper;
+use crate::events::{FutureEvt, future_evt};
+use crate::io::waiting::{now_or_wait, unwinding};
+use crate::io::{PipeReader, PipeWriter};
+use crate::signal::Signal;
+use crate::sleep::with_timeout_async;
+use rustix::process::{Pid, kill_process};
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::process::{self, ExitStatus};
+use std::time::Duration;
+
+/// A child process: [`std::process::Child`] whose pipes and end block only the calling host.
+///
+/// A child that is dropped goes on, as with `std`, unless [`kill_on_drop`](super::Command::kill_on_drop) was asked for; when it has
+/// ended, it is reaped in the background.
+///
+/// # Examples
+/// ```
+/// use lamprey::process::{Command, Stdio};
+/// use std::io::{Read, Write};
+///
+/// # lamprey::run(|| -> std::io::Result<()> {
+/// let mut child = Command::new("tr").args(["a-z", "A-Z"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+/// child.stdin.take().unwrap().write_all(b"loud")?; // and closed, which is the end of the child's input
+/// let mut text = String::new();
+/// child.stdout.as_mut().unwrap().read_to_string(&mut text)?;
+/// assert_eq!(text, "LOUD");
+/// assert!(child.wait()?.success());
+/// # Ok(())
+/// # })?;
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Debug)]
+pub struct Child {
+    /// The other end of the child's standard input, if it was piped.
+    pub stdin: Option<PipeWriter>,
+    /// The other end of the child's standard output, if it was piped.
+    pub stdout: Option<PipeReader>,
+    /// The other end of the child's standard error, if it was piped.
+    pub stderr: Option<PipeReader>,
+    /// `None` only while it is dropped.
+    child: Option<process::Child>,
+    kill_on_drop: bool,
+}
+
+impl Child {
+    pub(super) fn new(child: process::Child, kill_on_drop: bool) -> io::Result<Self> {
+        let mut this = Self { stdin: None, stdout: None, stderr: None, child: Some(child), kill_on_drop };
+        let std = this.std();
+        let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
+        this.stdin = stdin.map(|pipe| OwnedFd::from(pipe).try_into()).transpose()?;
+        this.stdout = stdout.map(|pipe| OwnedFd::from(pipe).try_into()).transpose()?;
+        this.stderr = stderr.map(|pipe| OwnedFd::from(pipe).try_into()).transpose()?;
+        Ok(this)
+    }
+
+    fn std(&mut self) -> &mut process::Child {
+        self.child.as_mut().unwrap_or_else(|| crate::bug::bug!("a child that was dropped"))
+    }
+
+    /// The process's number.
+    pub fn id(&self) -> u32 {
+        self.child.as_ref().map_or(0, process::Child::id)
+    }
+
+    /// Waits until the child has ended, and returns its status, also when it is asked again. Closes the child's standard input
+    /// first, if it is still here: a child that waits for its end would never end.
+    ///
+    /// # Errors
+    /// Those of `pidfd_open(2)` (Linux 5.3) and `waitpid(2)`; `WouldBlock` on a host that is unwinding.
+    ///
+    /// # Cancellation
+    /// The child goes on, and its status stays available.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        now_or_wait(self.wait_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+    }
+
+    /// [`wait`](Self::wait) in async code.
+    ///
+    /// # Errors
+    /// As `wait`.
+    ///
+    /// # Cancellation
+    /// As `wait`.
+    pub fn wait_async(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + '_ {
+        self.stdin = None;
+        exit(self.std())
+    }
+
+    /// [`wait`](Self::wait) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose, timeout};
+    /// use lamprey::process::Command;
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// let has_ended = choose((child.wait_evt().wrap(|_| true), timeout(Duration::from_millis(5)).wrap(|()| false)));
+    /// assert!(!has_ended.sync());
+    /// child.kill()?;
+    /// assert!(!child.wait()?.success());
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn wait_evt(&mut self) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send + '_> {
+        future_evt(self.wait_async())
+    }
+
+    /// [`wait_evt`](Self::wait_evt) that owns the child, which comes back with the status. If another event is chosen, it is dropped.
+    pub fn into_wait_evt(mut self) -> FutureEvt<impl Future<Output = (io::Result<ExitStatus>, Self)> + Send> {
+        future_evt(async move { (self.wait_async().await, self) })
+    }
+
+    /// [`wait`](Self::wait) for at most `limit`.
+    ///
+    /// # Errors
+    /// `TimedOut`, and the child goes on; those of `wait`.
+    pub fn wait_timeout(&mut self, limit: Duration) -> io::Result<ExitStatus> {
+        let late = |_| Err(io::Error::from(ErrorKind::TimedOut));
+        let ended = async { with_timeout_async(limit, self.wait_async()).await.unwrap_or_else(late) };
+        now_or_wait(ended).unwrap_or_else(|| Err(unwinding("a child process")))
+    }
+
+    /// The status if the child has ended. Does not wait, and does not close the child's standard input.
+    ///
+    /// # Errors
+    /// Those of `waitpid(2)`.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.std().try_wait()
+    }
+
+    /// Kills the child, by `SIGKILL`. [`wait`](Self::wait) says when it has ended. One that has ended already stays as it is.
+    ///
+    /// Processes that the child has started are not killed: for these give it a group of its own
+    /// ([`Command::process_group`](super::Command::process_group)).
+    ///
+    /// # Errors
+    /// The system's: it is another user's process.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.std().kill()
+    }
+
+    /// Sends `signal` to the child.
+    ///
+    /// # Errors
+    /// `NotFound` if it has ended; the system's.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::process::Command;
+    /// use lamprey::signal::Signal;
+    /// use std::os::unix::process::ExitStatusExt;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// child.signal(Signal::TERM)?; // ask, and kill what does not obey
+    /// let status = child.wait_timeout(std::time::Duration::from_secs(60))?;
+    /// assert_eq!(status.signal(), Some(Signal::TERM.as_raw()));
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn signal(&mut self, signal: Signal) -> io::Result<()> {
+        if self.try_wait()?.is_some() {
+            let text = format!("{signal} cannot be sent to a child process that has ended");
+            return Err(io::Error::new(ErrorKind::NotFound, text));
+        }
+        // It has not been reaped, so its number is not another's.
+        let pid = Pid::from_child(self.std());
+        let Some(signal) = rustix::process::Signal::from_named_raw(signal.as_raw()) else {
+            return Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                format!("{signal} is not a signal of this system"),
+            ));
+        };
+        Ok(kill_process(pid, signal)?)
+    }
+}
+
+impl TryFrom<process::Child> for Child {
+    type Error = io::Error;
+
+    /// Takes a child of `std`, with its pipes.
+    fn try_from(child: process::Child) -> io::Result<Self> {
+        Self::new(child, false)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        if self.kill_on_drop {
+            // It fails for one that has ended, or is another user's: there is no more to do.
+            let _ = child.kill();
+        }
+        reaper::adopt(child);
+    }
+}

@@ -1,0 +1,273 @@
+//! [`Command`]: what to start, and how.
+//!
+//! # Invariants
+//! * `fork` and `exec` take milliseconds in a large process, so they are done on the pool. What runs there shares the command with
+//!   this handle: if a future is dropped meanwhile, the command can still be used.
+//! * A child is owned by a [`Child`] before the pool's thread leaves it: one that nobody takes is dropped as any other.
+
+use super::child::Child;
+use super::output;
+use crate::driver::{block, block_async};
+use crate::io::waiting::{now_or_wait, unwinding};
+use crate::world;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{self, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How to start a child process: [`std::process::Command`] whose calls block only the calling host.
+///
+/// # The thread that starts a child
+/// is one of the pool for calls that block, or any other. A child that asked the kernel for a signal at the death of its parent
+/// (`PR_SET_PDEATHSIG`) gets it when that *thread* ends: start such children by `std` from a thread that stays.
+///
+/// # Examples
+/// ```
+/// use lamprey::process::Command;
+///
+/// # lamprey::run(|| -> std::io::Result<()> {
+/// let mut listing = Command::new("ls");
+/// listing.arg("-a").current_dir("/");
+/// assert!(listing.output()?.stdout.starts_with(b".\n..\n"));
+/// assert!(listing.output()?.status.success()); // as often as one likes
+/// # Ok(())
+/// # })?;
+/// # std::io::Result::Ok(())
+/// ```
+pub struct Command {
+    std: Arc<Mutex<process::Command>>,
+    /// The program has said where the child's standard input, output and error go.
+    chosen: [bool; 3],
+    kill_on_drop: bool,
+}
+
+/// Where the streams go if the program has not said it: those of `spawn` and of `output`.
+#[derive(Clone, Copy)]
+enum Default {
+    Inherit,
+    Collect,
+}
+
+impl Command {
+    /// Starts `program`, found by `PATH` if it has no `/`, with no arguments, and with this process's environment, folder and
+    /// streams.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self { chosen: [false; 3], ..process::Command::new(program).into() }
+    }
+
+    fn std(&self) -> MutexGuard<'_, process::Command> {
+        self.std.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Self {
+        self.with_std(|std| std.arg(argument))
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.with_std(|std| std.args(arguments))
+    }
+
+    /// Sets a variable of the child's environment.
+    pub fn env(&mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.with_std(|std| std.env(key, value))
+    }
+
+    /// Sets variables of the child's environment.
+    pub fn envs(
+        &mut self,
+        vars: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> &mut Self {
+        self.with_std(|std| std.envs(vars))
+    }
+
+    /// Leaves a variable out of the child's environment.
+    pub fn env_remove(&mut self, key: impl AsRef<OsStr>) -> &mut Self {
+        self.with_std(|std| std.env_remove(key))
+    }
+
+    /// Leaves all variables out that were set before or are inherited.
+    pub fn env_clear(&mut self) -> &mut Self {
+        self.with_std(process::Command::env_clear)
+    }
+
+    /// The folder in which the child starts.
+    pub fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
+        self.with_std(|std| std.current_dir(folder))
+    }
+
+    /// Where the child reads from. Otherwise: from this process's standard input; for [`output`](Self::output), nothing.
+    pub fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Self {
+        self.chosen[0] = true;
+        self.with_std(|std| std.stdin(stdin))
+    }
+
+    /// Where the child writes to. Otherwise: to this process's standard output; for [`output`](Self::output), it is collected.
+    pub fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Self {
+        self.chosen[1] = true;
+        self.with_std(|std| std.stdout(stdout))
+    }
+
+    /// Where the child writes errors to. Otherwise as for [`stdout`](Self::stdout).
+    pub fn stderr(&mut self, stderr: impl Into<Stdio>) -> &mut Self {
+        self.chosen[2] = true;
+        self.with_std(|std| std.stderr(stderr))
+    }
+
+    /// The group of processes to which the child belongs; 0 is a new one, of the child. A group can be killed as a whole.
+    pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.with_std(|std| std.process_group(group))
+    }
+
+    /// A child that is dropped before it has ended is killed: also when the host that waits for it is cancelled, or runs out of time.
+    /// Not killed are the processes that it has started itself.
+    pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
+        self.kill_on_drop = kill;
+        self
+    }
+
+    /// Does to the command of `std` what has no method here: see [`CommandExt`](std::os::unix::process::CommandExt). What `change` says of
+    /// standard streams [`output`](Self::output) does not see: use the methods for these.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::os::unix::process::CommandExt;
+    ///
+    /// let mut command = lamprey::process::Command::new("sh");
+    /// command.with_std(|std| std.arg0("another name"));
+    /// ```
+    pub fn with_std(
+        &mut self,
+        change: impl FnOnce(&mut process::Command) -> &mut process::Command,
+    ) -> &mut Self {
+        change(&mut self.std());
+        self
+    }
+
+    /// Starts the child.
+    ///
+    /// # Errors
+    /// `NotFound` and others of `exec`; the system's limits; `Unsupported` in a simulation.
+    ///
+    /// # Cancellation
+    /// A host that is cancelled before a thread of the pool has begun starts nothing. Later it gets its child, and unwinds at its
+    /// next blocking call.
+    ///
+    /// # Blocking
+    /// As [`block`](crate::block).
+    pub fn spawn(&mut self) -> io::Result<Child> {
+        let (std, kill_on_drop, chosen) = self.parts()?;
+        block(move || start(&std, Default::Inherit, chosen, kill_on_drop))
+    }
+
+    /// [`spawn`](Self::spawn) in async code.
+    ///
+    /// # Errors
+    /// As `spawn`.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before a thread of the pool has begun, nothing is started; later, the child is dropped.
+    pub async fn spawn_async(&mut self) -> io::Result<Child> {
+        self.start_async(Default::Inherit).await
+    }
+
+    async fn start_async(&mut self, default: Default) -> io::Result<Child> {
+        let (std, kill_on_drop, chosen) = self.parts()?;
+        block_async(move || start(&std, default, chosen, kill_on_drop)).await
+    }
+
+    /// Starts the child, and waits for its end.
+    ///
+    /// # Errors
+    /// Those of [`spawn`](Self::spawn) and [`Child::wait`].
+    ///
+    /// # Cancellation
+    /// The child is dropped: it goes on, or is killed ([`kill_on_drop`](Self::kill_on_drop)).
+    pub fn status(&mut self) -> io::Result<ExitStatus> {
+        now_or_wait(self.status_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+    }
+
+    /// [`status`](Self::status) in async code.
+    ///
+    /// # Errors
+    /// As `status`.
+    ///
+    /// # Cancellation
+    /// As `status`.
+    pub async fn status_async(&mut self) -> io::Result<ExitStatus> {
+        self.spawn_async().await?.wait_async().await
+    }
+
+    /// Starts the child, and collects what it writes until it has ended. What it writes is collected in memory, without a limit;
+    /// a child of the child that still has the pipe is waited for, too.
+    ///
+    /// # Errors
+    /// Those of [`spawn`](Self::spawn), [`Child::wait`], and of reading.
+    ///
+    /// # Cancellation
+    /// As [`status`](Self::status); what was collected is lost.
+    pub fn output(&mut self) -> io::Result<Output> {
+        now_or_wait(self.output_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+    }
+
+    /// [`output`](Self::output) in async code.
+    ///
+    /// # Errors
+    /// As `output`.
+    ///
+    /// # Cancellation
+    /// As `output`.
+    pub async fn output_async(&mut self) -> io::Result<Output> {
+        output::collect(self.start_async(Default::Collect).await?).await
+    }
+
+    fn parts(&self) -> io::Result<(Arc<Mutex<process::Command>>, bool, [bool; 3])> {
+        if world::is_simulated() {
+            let text = "a simulation has no child processes: start a host instead, or give the program another way to do this";
+            return Err(io::Error::new(ErrorKind::Unsupported, text));
+        }
+        Ok((self.std.clone(), self.kill_on_drop, self.chosen))
+    }
+}
+
+/// Starts a child, on the pool.
+fn start(
+    command: &Mutex<process::Command>,
+    default: Default,
+    chosen: [bool; 3],
+    kill_on_drop: bool,
+) -> io::Result<Child> {
+    let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
+    // The command keeps what it was told last, and it cannot be asked.
+    let streams: [fn() -> Stdio; 3] = match default {
+        Default::Inherit => [Stdio::inherit; 3],
+        Default::Collect => [Stdio::null, Stdio::piped, Stdio::piped],
+    };
+    if !chosen[0] {
+        command.stdin(streams[0]());
+    }
+    if !chosen[1] {
+        command.stdout(streams[1]());
+    }
+    if !chosen[2] {
+        command.stderr(streams[2]());
+    }
+    Child::new(command.spawn()?, kill_on_drop)
+}
+
+impl From<process::Command> for Command {
+    /// Where its streams go counts as said: [`output`](Self::output) collects what was `piped`.
+    fn from(std: process::Command) -> Self {
+        Self { std: Arc::new(Mutex::new(std)), chosen: [true; 3], kill_on_drop: false }
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.std().fmt(f)
+    }
+}

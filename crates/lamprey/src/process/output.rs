@@ -1,0 +1,76 @@
+//! Collecting what a child writes.
+
+use super::child::Child;
+use crate::io::PipeReader;
+use crate::io::waiting::{now_or_wait, unwinding};
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::process::Output;
+use std::task::Poll;
+
+impl Child {
+    /// Closes the child's standard input, reads what it writes to the pipes that are here, and waits for its end.
+    ///
+    /// # Errors
+    /// Those of [`wait`](Self::wait), and of reading.
+    ///
+    /// # Cancellation
+    /// The child is dropped; what was collected is lost.
+    pub fn wait_with_output(self) -> io::Result<Output> {
+        now_or_wait(collect(self)).unwrap_or_else(|| Err(unwinding("a child process")))
+    }
+
+    /// [`wait_with_output`](Self::wait_with_output) in async code.
+    ///
+    /// # Errors
+    /// As `wait_with_output`.
+    ///
+    /// # Cancellation
+    /// As `wait_with_output`.
+    pub fn wait_with_output_async(self) -> impl Future<Output = io::Result<Output>> + Send {
+        collect(self)
+    }
+}
+
+pub(super) async fn collect(mut child: Child) -> io::Result<Output> {
+    child.stdin = None;
+    // Both at once: a child that fills one pipe does not go on to the other.
+    let (stdout, stderr) = both(read(child.stdout.take()), read(child.stderr.take())).await;
+    let (stdout, stderr) = (stdout?, stderr?);
+    Ok(Output { status: child.wait_async().await?, stdout, stderr })
+}
+
+async fn read(pipe: Option<PipeReader>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.read_to_end_async(&mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+/// The outputs of both futures, which go on by turns.
+async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut of_a, mut of_b) = (None, None);
+    poll_fn(|context| {
+        if of_a.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(context)
+        {
+            of_a = Some(output);
+        }
+        if of_b.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(context)
+        {
+            of_b = Some(output);
+        }
+        match (of_a.take(), of_b.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (of_a, of_b) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,133 @@
+//! The children that nobody waits for any more: a kernel thread, started on demand, reaps each when it has ended.
+//!
+//! # Invariants
+//! * The list, under its lock, owns the children; only the thread takes one out. So a child's number is not used again while it is
+//!   in the list.
+//! * While the list is not empty, the thread runs, or could not be started: then the next child that is added tries again.
+//! * The thread asks each child of the list at least each [`PATROL`] if it has no pidfd (no descriptors are left, or an old kernel).
+//!
+//! # Rejected
+//! * `SIGCHLD`: there is one handler in a process, it is told of all children at once, and the program's own handlers and
+//!   libraries have it already.
+//! * `waitpid(-1)`: it takes the status of children that others wait for.
+
+use crate::bug::say;
+use crate::sched::affinity::unpinned;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How often children without a pidfd are asked.
+const PATROL: Duration = Duration::from_millis(100);
+/// The thread ends when there has been no child for so long.
+const IDLE: Duration = Duration::from_secs(10);
+
+static ORPHANS: Mutex<Orphans> =
+    Mutex::new(Orphans { watched: None, unwatched: Vec::new(), next: 0, is_running: false });
+
+struct Orphans {
+    /// The children with a pidfd, by the number that epoll reports. Made by the first one.
+    watched: Option<Watched>,
+    unwatched: Vec<Child>,
+    next: u64,
+    is_running: bool,
+}
+
+struct Watched {
+    epoll: std::sync::Arc<OwnedFd>,
+    children: HashMap<u64, (Child, OwnedFd)>,
+}
+
+fn lock() -> MutexGuard<'static, Orphans> {
+    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes care of `child`, which may not have been reaped.
+pub(super) fn adopt(mut child: Child) {
+    if !is_running(&mut child) {
+        return;
+    }
+    let mut orphans = lock();
+    if let Err(child) = orphans.watch(child) {
+        orphans.unwatched.push(child);
+    }
+    if !orphans.is_running {
+        let thread = thread::Builder::new().name("lamprey-reaper".into()).stack_size(64 << 10);
+        orphans.is_running = thread.spawn(unpinned(run)).is_ok();
+    }
+}
+
+/// An error means that others have reaped it, or that the program ignores `SIGCHLD`.
+fn is_running(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(None))
+}
+
+impl Orphans {
+    fn watch(&mut self, child: Child) -> Result<(), Child> {
+        if self.watched.is_none() {
+            let Ok(epoll) = epoll::create(CreateFlags::CLOEXEC) else { return Err(child) };
+            self.watched = Some(Watched { epoll: epoll.into(), children: HashMap::new() });
+        }
+        let Some(watched) = &mut self.watched else { return Err(child) };
+        let Ok(pidfd) = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) else { return Err(child) };
+        let key = self.next;
+        self.next += 1;
+        // One that has ended meanwhile is reported at once.
+        if epoll::add(&watched.epoll, &pidfd, EventData::new_u64(key), EventFlags::IN).is_err() {
+            return Err(child);
+        }
+        watched.children.insert(key, (child, pidfd));
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.unwatched.is_empty() && self.watched.as_ref().is_none_or(|watched| watched.children.is_empty())
+    }
+}
+
+/// The thread.
+fn run() {
+    loop {
+        let (epoll, patrol) = {
+            let orphans = lock();
+            (orphans.watched.as_ref().map(|watched| watched.epoll.clone()), !orphans.unwatched.is_empty())
+        };
+        let ended = wait(epoll.as_deref(), if patrol { PATROL } else { IDLE });
+        let mut orphans = lock();
+        orphans.unwatched.retain_mut(is_running);
+        if let Some(watched) = &mut orphans.watched {
+            for key in &ended {
+                if let Some((mut child, _pidfd)) = watched.children.remove(key)
+                    && is_running(&mut child)
+                {
+                    say!("the kernel reports the end of a child process {} that runs", child.id());
+                }
+            }
+        }
+        if ended.is_empty() && orphans.is_empty() {
+            orphans.watched = None;
+            orphans.is_running = false;
+            return;
+        }
+    }
+}
+
+/// The numbers of children that have ended, after at most `limit`.
+fn wait(epoll: Option<&OwnedFd>, limit: Duration) -> Vec<u64> {
+    let Some(epoll) = epoll else {
+        thread::sleep(limit);
+        return Vec::new();
+    };
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 64];
+    match epoll::wait(epoll, &mut events[..], Some(&limit)) {
+        Ok(count) => events[..count].iter().map(|event| event.data.u64()).collect(),
+        Err(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,360 @@
+//! [`RuntimeBuilder`]: the settings of a runtime, and its start.
+
+use super::{Runtime, environment};
+use crate::driver::backend::Io;
+use crate::driver::launch::{Launch, launch};
+use crate::driver::pool;
+use crate::sched::affinity::Affinity;
+use crate::sched::policy::Policy;
+use crate::sched::runtime::PolicyFactory;
+use crate::sched::shared::Options;
+use crate::sched::source::{Source, SourceFactory};
+use crate::thread::{Panics, stack_size};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Sets up a [`Runtime`].
+#[must_use]
+pub struct RuntimeBuilder {
+    pub(super) workers: usize,
+    pub(super) stack_size: Option<usize>,
+    pub(super) pools: pool::Limits,
+    policy: Option<PolicyFactory>,
+    sources: Vec<SourceFactory>,
+    source_threads: Vec<SourceFactory>,
+    pub(super) io: Io,
+    pub(super) options: Options,
+    pub(super) affinity: Affinity,
+    /// What `from_env` has found wrong.
+    invalid: Option<io::Error>,
+}
+
+impl RuntimeBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            stack_size: None,
+            pools: pool::Limits::default(),
+            policy: None,
+            sources: Vec::new(),
+            source_threads: Vec::new(),
+            io: Io::Auto,
+            options: Options::default(),
+            affinity: Affinity::Anywhere,
+            invalid: None,
+        }
+    }
+
+    /// Takes settings from the environment: whoever starts the program decides. A variable that is set replaces what the
+    /// builder was told before this call; one that is not set, or empty, changes nothing, and so does what the builder is
+    /// told afterwards to a variable. `#[lamprey::main]`, `#[lamprey::test]` and [`run`](crate::run) do this by themselves.
+    ///
+    /// | variable | a value | sets |
+    /// |---|---|---|
+    /// | `LAMPREY_WORKERS` | `4` | [`workers`](Self::workers) |
+    /// | `LAMPREY_STACK_SIZE` | `65536`, `64K`, `1M` | [`stack_size`](Self::stack_size) |
+    /// | `LAMPREY_BLOCKING_THREADS` | `64` | [`blocking_threads`](Self::blocking_threads) |
+    /// | `LAMPREY_BLOCKING_QUEUE` | `1024` | [`blocking_queue`](Self::blocking_queue) |
+    /// | `LAMPREY_FILE_THREADS` | `64` | [`file_threads`](Self::file_threads) |
+    /// | `LAMPREY_LOOKUP_THREADS` | `16` | [`lookup_threads`](Self::lookup_threads) |
+    /// | `LAMPREY_COMPUTE_THREADS` | `4` | [`compute_threads`](Self::compute_threads) |
+    /// | `LAMPREY_PIN_WORKERS` | `on`, `off`, or a list such as `0,4-7` | [`pin_workers`](Self::pin_workers), [`pin_workers_to`](Self::pin_workers_to) |
+    /// | `LAMPREY_IO` | `epoll`, `uring`, `auto` | [`io`](Self::io) |
+    /// | `LAMPREY_PANICS` | `report`, `propagate`, `abort` | [`panics`](Self::panics) |
+    /// | `LAMPREY_STUCK_AFTER` | `500ms`, `3s`, `off` | [`stuck_after`](Self::stuck_after) |
+    /// | `LAMPREY_TIME_SLICE` | `10ms` | [`time_slice`](Self::time_slice) |
+    /// | `LAMPREY_INFLATION` | `on`, `off` | [`inflation`](Self::inflation) |
+    /// | `LAMPREY_PENALTY` | `10` | [`penalty`](Self::penalty) |
+    /// | `LAMPREY_OFFERING` | `on`, `off` | [`offering`](Self::offering) |
+    ///
+    /// A time is a whole number of `us`, `ms`, `s`, `m` or `h`, or of seconds without a unit. Other variables are not
+    /// looked at, whatever their names: [`sim::explore`](crate::sim::explore) has some of its own, and so has
+    /// `#[lamprey::test]`.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::Runtime;
+    /// // Four, unless LAMPREY_WORKERS says otherwise; at most two calls block at a time, whatever it says.
+    /// let runtime = Runtime::builder().workers(4).from_env().blocking_threads(2).build()?;
+    /// assert_eq!(runtime.run(|| 6 * 7), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// None here: [`build`](Self::build) fails with `InvalidInput` for a value that cannot be read, and names the variable,
+    /// the value and what is expected.
+    #[doc(alias = "env")]
+    #[doc(alias = "GOMAXPROCS")]
+    pub fn from_env(mut self) -> Self {
+        if let Err(error) = environment::apply(&mut self, |name| std::env::var_os(name)) {
+            self.invalid.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Whether each worker stays on one core: the first on the first of those that the process may use, and so on, and then
+    /// again from the first. Default: false, the kernel puts them where it likes.
+    ///
+    /// That helps where the program has the machine for itself, and caches and figures should not depend on what the kernel
+    /// does; with other programs beside it, a pinned worker waits for its core while others are idle.
+    ///
+    /// Only workers are pinned. The threads of [`block`](crate::block), those of other
+    /// [sources](Self::source_thread) and of the runtime itself are not, nor are the children of
+    /// [`process::Command`](crate::process::Command), and a runtime that is built by a host may use all cores again. But **a
+    /// kernel thread or child process that a host starts by means of `std`** (`std::thread::spawn`,
+    /// `std::process::Command`) inherits the one core of its worker, as the kernel does it: start it within
+    /// [`block`](crate::block).
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().workers(2).pin_workers(true).build()?;
+    /// // Of which the host knows nothing:
+    /// assert_eq!(runtime.run(|| lamprey::spawn(|| 1 + 1).join().unwrap()), 2);
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[doc(alias = "affinity")]
+    #[doc(alias = "taskset")]
+    pub fn pin_workers(mut self, on: bool) -> Self {
+        self.affinity = if on { Affinity::OneEach } else { Affinity::Anywhere };
+        self
+    }
+
+    /// As [`pin_workers`](Self::pin_workers), to these cores, by the kernel's numbers (`/proc/cpuinfo`): the first worker to
+    /// the first one, and again from the first if there are more workers.
+    ///
+    /// # Examples
+    /// ```
+    /// let error = lamprey::Runtime::builder().pin_workers_to([5000]).build().unwrap_err();
+    /// assert!(error.to_string().contains("core 5000"), "{error}");
+    /// ```
+    ///
+    /// # Errors
+    /// None here: [`build`](Self::build) fails with `InvalidInput` for an empty list, and for a core that is not there or
+    /// that the process may not use (`taskset`, containers).
+    #[doc(alias = "sched_setaffinity")]
+    pub fn pin_workers_to(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
+        self.affinity = Affinity::Cores(cores.into_iter().collect());
+        self
+    }
+
+    /// The number of workers (kernel threads that run hosts). Default: one for each CPU.
+    #[doc(alias = "worker_threads")]
+    #[doc(alias = "GOMAXPROCS")]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see
+    /// [`Builder::stack_size`](crate::Builder::stack_size). The main host of [`run`](Runtime::run) has at
+    /// least 1 MiB.
+    ///
+    /// Default: the environment variable `LAMPREY_STACK_SIZE` (bytes, or KiB or MiB as in `256K` or `1M`; at least
+    /// 16 KiB). Without it 64 KiB, or 256 KiB where this crate is compiled with debug assertions, as in the
+    /// profile `dev`: unoptimised code needs several times as much stack.
+    #[doc(alias = "thread_stack_size")]
+    #[doc(alias = "SetMaxStack")]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for [`block`](crate::block). Default: 64. They are
+    /// started when needed and end when idle.
+    #[doc(alias = "max_blocking_threads")]
+    #[doc(alias = "SetMaxThreads")]
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.pools.blocking = threads;
+        self
+    }
+
+    /// How many calls may wait for a thread of the pool before [`try_block`](crate::try_block) refuses. Default: 1024.
+    ///
+    /// Calls that may wait are not refused: they wait in line beyond this, each in the memory of the thread or future that
+    /// makes it.
+    pub fn blocking_queue(mut self, calls: usize) -> Self {
+        self.pools.queue = calls;
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for calls of files. Default: as many as
+    /// [`blocking_threads`](Self::blocking_threads). With io_uring the kernel may have as many for each worker (and 64 if this
+    /// is less), for calls of files that cannot but block: [`OpenOptions::open`](crate::fs::OpenOptions::open) says which.
+    pub fn file_threads(mut self, threads: usize) -> Self {
+        self.pools.files = Some(threads);
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for lookups of names. Default: 16, or as many as
+    /// [`blocking_threads`](Self::blocking_threads) if those are fewer.
+    pub fn lookup_threads(mut self, threads: usize) -> Self {
+        self.pools.lookups = Some(threads);
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for [`compute`](crate::compute). Default: one for each CPU.
+    #[doc(alias = "num_threads")]
+    pub fn compute_threads(mut self, threads: usize) -> Self {
+        self.pools.compute = Some(threads);
+        self
+    }
+
+    /// The time slice of a parasite: one that computes for longer is a candidate for
+    /// [`inflation`](Self::inflation). Default: 10 ms. At least 0.2 ms.
+    #[doc(alias = "preemption")]
+    #[doc(alias = "event_interval")]
+    pub fn time_slice(mut self, slice: Duration) -> Self {
+        self.options.slice = slice;
+        self
+    }
+
+    /// The time after which a worker that has not returned to its scheduler counts as stuck. Default: 3 s. If
+    /// other threads of that worker are ready to run, the thread that holds it up is printed to standard
+    /// error with its spawn site, once for each site: it computes without a call of this crate, or waits in a
+    /// system call. `Duration::MAX` turns this off.
+    ///
+    /// The kernel thread of such a worker then gets the signal SIGURG, which interrupts system calls that do
+    /// not restart: see [`Survivor::stack`](crate::Survivor::stack).
+    #[doc(alias = "sysmon")]
+    pub fn stuck_after(mut self, time: Duration) -> Self {
+        self.options.stuck_after = time;
+        self
+    }
+
+    /// Whether a parasite that has used more than its time slice becomes a host, and its spawner pays a
+    /// [`penalty`](Self::penalty). Default: true. (parasitic-threads-2011, 5.3)
+    ///
+    /// The time of a stackless parasite is checked when it blocks, that of a stackful one also when it
+    /// spawns. [`parasite::inflate`] turns the calling parasite into a host explicitly.
+    ///
+    /// [`parasite::inflate`]: crate::parasite::inflate
+    pub fn inflation(mut self, on: bool) -> Self {
+        self.options.inflation = on;
+        self
+    }
+
+    /// How many of its next parasites a thread starts as hosts after one of them has used up its time slice:
+    /// it will probably spawn more of the same kind, and hosts can run on other workers. Default: 10, as in
+    /// the paper.
+    pub fn penalty(mut self, parasites: u8) -> Self {
+        self.options.penalty = parasites;
+        self
+    }
+
+    /// Whether a worker whose program spawns many parasites offers some of them to idle workers. Default:
+    /// true. While another worker asks for work and no parasite is ready here, the next one that is spawned is
+    /// queued for that worker instead of being started at once. If its spawner needs it within a microsecond, more
+    /// and more of the following ones start at once: at most one in 256 is queued where all of them are that
+    /// short.
+    pub fn offering(mut self, on: bool) -> Self {
+        self.options.offering = on;
+        self
+    }
+
+    /// What happens to the panic of a thread that is not joined. Default: [`Panics::Report`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().panics(lamprey::Panics::Propagate).build()?;
+    /// let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    ///     runtime.run(|| {
+    ///         lamprey::spawn(|| panic!("the cellar burns")); // not joined
+    ///         lamprey::sleep(std::time::Duration::MAX); // ended by that panic
+    ///     })
+    /// }));
+    /// assert_eq!(*ended.unwrap_err().downcast::<&str>().unwrap(), "the cellar burns");
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[doc(alias = "unhandled_panic")]
+    pub fn panics(mut self, panics: Panics) -> Self {
+        self.options.panics = panics;
+        self
+    }
+
+    /// The policy, which chooses the host that runs next: `make` is called once for each worker. Default:
+    /// [`Hybrid`](crate::Hybrid).
+    #[doc(alias = "scheduler")]
+    pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        self.policy = Some(Arc::new(move || Box::new(make())));
+        self
+    }
+
+    /// Adds an event loop within the workers: `make` is called once for each worker, on its kernel thread, in any order
+    /// of the workers. A host finds that of its worker in a `thread_local!` that `make` has set.
+    #[doc(alias = "driver")]
+    #[doc(alias = "event_loop")]
+    pub fn source(mut self, make: impl Fn() -> io::Result<Box<dyn Source>> + Send + Sync + 'static) -> Self {
+        self.sources.push(Arc::new(make));
+        self
+    }
+
+    /// Adds an event loop beside the workers: `make` is called once, on a kernel thread of the event loop's own, which
+    /// then calls the source's [`wait`](Source::wait) again and again. The source must have a
+    /// [`notifier`](Source::notifier); its [`poll`](Source::poll) and [`helper`](Source::helper) are not called.
+    ///
+    /// Within the workers ([`source`](Self::source)), an event costs no wake from one kernel thread to another, but
+    /// waits while its worker computes, and each worker looks at every source; beside them it is the other way
+    /// round. (events-and-threads-haskell, Figure 14, has its loops on threads of their own.) The thread ends after
+    /// the last worker has.
+    pub fn source_thread(
+        mut self,
+        make: impl Fn() -> io::Result<Box<dyn Source>> + Send + Sync + 'static,
+    ) -> Self {
+        self.source_threads.push(Arc::new(make));
+        self
+    }
+
+    /// What is behind sockets and files. Default: [`Io::Auto`], for which the environment variable `LAMPREY_IO` decides;
+    /// with another one the variable is not looked at.
+    #[doc(alias = "backend")]
+    #[doc(alias = "driver")]
+    pub fn io(mut self, io: Io) -> Self {
+        self.io = io;
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
+    /// 0 threads of a pool), for a variable that [`from_env`](Self::from_env) cannot read, for a `LAMPREY_STACK_SIZE` that is not a size and a
+    /// `LAMPREY_IO` that is no [`Io`] (which count without `from_env` too, where the builder sets neither), for a core that no worker can be
+    /// [pinned](Self::pin_workers_to) to, and for a source on a thread of its own that has no notifier; those of [`Io::check`], if the builder or `LAMPREY_IO` demands io_uring; the system's error if it refuses kernel threads, memory or descriptors.
+    pub fn build(self) -> io::Result<Runtime> {
+        let invalid = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        if let Some(error) = self.invalid {
+            return Err(error);
+        }
+        if !(1..=1024).contains(&self.workers) {
+            return invalid(format!("a runtime has 1 to 1024 workers, not {}", self.workers));
+        }
+        if let Some(class) = self.pools.zero() {
+            return invalid(format!("a runtime needs at least 1 {} thread, not 0", class.name()));
+        }
+        let stack_size = match self.stack_size {
+            Some(bytes) => stack_size::check(bytes)?,
+            None => stack_size::from_environment()?,
+        };
+        let io = self.io.resolve()?;
+        let shared = launch(Launch {
+            workers: self.workers,
+            stack_size,
+            pools: self.pools,
+            policy: self.policy,
+            sources: self.sources,
+            source_threads: self.source_threads,
+            io,
+            options: self.options,
+            cores: self.affinity.resolve()?,
+        })?;
+        Ok(Runtime { shared, io, is_over: false })
+    }
+}
+
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,8 @@
+//! Child processes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod child;
+mod many;
+mod pipes;

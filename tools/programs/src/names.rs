@@ -1,0 +1,112 @@
+//! The names of this crate in the tables of the guide: each must be there.
+//!
+//! Every `lamprey::…` in a line of a table becomes a link in the documentation of a package of its own, and rustdoc resolves
+//! it: modules, types, methods, functions and macros alike. A name that is followed by `(` is a function, one that is
+//! followed by `!` is a macro; `lamprey::a::{B, C}` is two names.
+
+/// The names in the tables of a page, as rustdoc's links, with their lines.
+pub fn names(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with('|')) {
+        for part in line.split("lamprey::").skip(1) {
+            found.extend(links(part).into_iter().map(|link| (number, link)));
+        }
+    }
+    found
+}
+
+/// The links of what follows `lamprey::`.
+fn links(part: &str) -> Vec<String> {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
+    let end = part.find(|letter| !is_of_name(letter)).unwrap_or(part.len());
+    let (name, rest) = part.split_at(end);
+    let whole = |name: &str| format!("lamprey::{name}");
+    match rest.chars().next() {
+        Some('{') if name.ends_with("::") => {
+            let inner = rest[1..].split('}').next().unwrap_or_default();
+            inner.split(',').map(|last| whole(&(name.to_owned() + last.trim()))).collect()
+        }
+        Some('(') => vec![whole(name) + "()"],
+        Some('!') => vec![whole(name) + "!"],
+        _ => vec![whole(name.trim_end_matches(':'))],
+    }
+}
+
+/// A library whose documentation links to all names, and says where they are.
+pub fn library(pages: &[(String, String)]) -> String {
+    let mut text = String::from("//! Generated.\n#![deny(rustdoc::broken_intra_doc_links)]\n");
+    for (page, content) in pages {
+        for (line, link) in names(content) {
+            text += &format!("//! [`{link}`] ({page}, line {line})\n//!\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::process::Command;
+    use std::{env, fs};
+
+    #[test]
+    fn names_are_found_in_tables_only() {
+        let page = "`lamprey::not_here`\n| a | `lamprey::b()`, `lamprey::c::D`; `lamprey::e!` |\n\
+                    | `x` | `lamprey::f::{G, H}` and `lamprey::bounded(n)`: `lamprey::i::<T>` |\n";
+        let found: Vec<_> = names(page).into_iter().map(|(line, link)| format!("{line} {link}")).collect();
+        let expected = [
+            "2 lamprey::b()",
+            "2 lamprey::c::D",
+            "2 lamprey::e!",
+            "3 lamprey::f::G",
+            "3 lamprey::f::H",
+            "3 lamprey::bounded()",
+            "3 lamprey::i",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Documents a library with these links; what rustdoc says if it cannot.
+    fn document(place: &str, library: &str) -> Result<(), String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let folder = env::temp_dir().join(format!("lamprey-names-{place}-{}", std::process::id()));
+        fs::create_dir_all(folder.join("src")).unwrap();
+        let lamprey = root.join("crates/lamprey");
+        let manifest = format!(
+            "[package]\nname = \"names\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n"
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+        fs::write(folder.join("src/lib.rs"), library).unwrap();
+        let target = root.join("target/names");
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(["doc", "--quiet", "--no-deps"]).current_dir(&folder).env("CARGO_TARGET_DIR", target);
+        let output = command.output().unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(text) }
+    }
+
+    #[test]
+    fn each_name_in_the_tables_is_there() {
+        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let pages: Vec<_> = fs::read_dir(guide)
+            .unwrap()
+            .map(|entry| {
+                let path = entry.unwrap().path();
+                (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
+            })
+            .collect();
+        let count: usize = pages.iter().map(|(_, text)| names(text).len()).sum();
+        assert!(count > 300, "only {count} names were found");
+        if let Err(text) = document("guide", &library(&pages)) {
+            panic!("{text}");
+        }
+        // And one that is not there is found out.
+        let wrong = "| a | `lamprey::sync::Mutexx` |\n| b | `lamprey::JoinHandle::join_for_ever()` |\n";
+        let text = document("wrong", &library(&[("page.md".to_owned(), wrong.to_owned())])).unwrap_err();
+        assert!(text.contains("no item named `Mutexx`") && text.contains("join_for_ever"), "{text}");
+    }
+}
