@@ -234,3 +234,6 @@ fn have_the_system_asked(lead: Lead) -> Flight {
     }
     flight
 }
+
+#[cfg(test)]
+mod tests;
