@@ -47,7 +47,8 @@
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use super::iter::iterates;
-use crate::events::{Always, FutureEvt, Wrap, future_evt};
+use super::sends::{NowEvt, now_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::collections::VecDeque;
@@ -111,8 +112,7 @@ struct Ring<T> {
 pub struct Sender<T>(Arc<Gate<Ring<T>>>);
 
 /// The event of [`Sender::send_evt`].
-pub type SendEvt<'a, T> =
-    Wrap<Always<(&'a Sender<T>, T)>, fn((&'a Sender<T>, T)) -> Result<usize, SendError<T>>>;
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<usize, SendError<T>>>;
 
 /// The receiving end of a [`broadcast()`] channel, with a place of its own in the stream. A clone begins at
 /// the same place.
@@ -230,7 +230,7 @@ impl<T> Sender<T> {
     /// [`send`](Self::send) as an event, which is always ready: `value` is sent if the event is chosen, and dropped with it
     /// otherwise.
     pub fn send_evt(&self, value: T) -> SendEvt<'_, T> {
-        super::sends::now_evt(self, value, |(tx, value)| tx.send(value))
+        now_evt(self, value, |(tx, value)| tx.send(value))
     }
 
     /// A new receiver, of what is sent from now on.

@@ -8,7 +8,6 @@ use super::iter::iterates;
 use super::{bounded, rendezvous, unbounded};
 use crate::events::{BoxedEvent, Event, Spawned};
 use std::fmt;
-use std::future::Future;
 use std::time::Duration;
 
 /// A channel that keeps at most `capacity` values: with 0 it is a rendezvous [`channel`](crate::channel()), with more it is
@@ -137,8 +136,8 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
-        async move { unless_unbounded!(&self.0, tx => tx.send_async(value).await, tx => tx.send(value)) }
+    pub async fn send_async(&self, value: T) -> Result<(), SendError<T>> {
+        unless_unbounded!(&self.0, tx => tx.send_async(value).await, tx => tx.send(value))
     }
 
     /// [`send`](Self::send) as an event. If another is chosen, `value` is dropped with it.
@@ -235,8 +234,8 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
-        async move { each!(&self.0, rx => rx.recv_async().await) }
+    pub async fn recv_async(&self) -> Result<T, RecvError> {
+        each!(&self.0, rx => rx.recv_async().await)
     }
 
     /// [`recv`](Self::recv) as an event.

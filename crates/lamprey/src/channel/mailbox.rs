@@ -65,7 +65,8 @@ use super::chunks::{self, Chunks, chunk};
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
-use crate::events::{Always, FutureEvt, Wrap, future_evt};
+use super::sends::{NowEvt, now_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::collections::{LinkedList, VecDeque};
@@ -122,8 +123,7 @@ pub struct Receiver<T> {
 }
 
 /// The event of [`Sender::send_evt`].
-pub type SendEvt<'a, T> =
-    Wrap<Always<(&'a Sender<T>, T)>, fn((&'a Sender<T>, T)) -> Result<(), SendError<T>>>;
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<(), SendError<T>>>;
 
 /// What a try to send has found.
 enum Sent {
@@ -185,7 +185,7 @@ impl<T> Sender<T> {
     /// [`send`](Self::send) as an event, which is always ready: `value` is sent if the event is chosen, and dropped with it
     /// otherwise.
     pub fn send_evt(&self, value: T) -> SendEvt<'_, T> {
-        super::sends::now_evt(self, value, |(tx, value)| tx.send(value))
+        now_evt(self, value, |(tx, value)| tx.send(value))
     }
 
     /// How many values wait that the receiver has not taken out yet.

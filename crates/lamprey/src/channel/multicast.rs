@@ -55,7 +55,8 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
-use crate::events::{Always, FutureEvt, Wrap, future_evt};
+use super::sends::{NowEvt, now_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
@@ -111,8 +112,7 @@ struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
 
 /// The event of [`Sender::send_evt`].
-pub type SendEvt<'a, T> =
-    Wrap<Always<(&'a Sender<T>, T)>, fn((&'a Sender<T>, T)) -> Result<(), SendError<T>>>;
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<(), SendError<T>>>;
 
 /// The receiving end of a [`multicast()`] channel, with its own position in the stream. A clone starts at the
 /// same position.
@@ -170,7 +170,7 @@ impl<T> Sender<T> {
     /// [`send`](Self::send) as an event, which is always ready: `message` is sent if the event is chosen, and dropped with it
     /// otherwise.
     pub fn send_evt(&self, message: T) -> SendEvt<'_, T> {
-        super::sends::now_evt(self, message, |(tx, message)| tx.send(message))
+        now_evt(self, message, |(tx, message)| tx.send(message))
     }
 
     /// Creates a receiver of all messages that are sent from now on.

@@ -4,15 +4,12 @@
 //! An event that owns its end is a future that does: it has the borrowing future inside. So it loses nothing when it loses a
 //! choice but the end itself, which is dropped with it.
 
-use super::sends::now_evt;
+use super::sends::{NowEvt, now_evt};
 use super::{
     RecvError, SendError, bounded, broadcast, mailbox, multicast, mvar, oneshot, rpc, unbounded, watch,
 };
-use crate::events::{Always, FutureEvt, Spawned, Wrap, future_evt};
+use crate::events::{FutureEvt, Spawned, future_evt};
 use std::future::Future;
-
-/// The event of `into_send_evt` of a channel whose sends never wait: always ready.
-type Now<S, T, R> = Wrap<Always<(S, T)>, fn((S, T)) -> R>;
 
 /// `into_send_evt` and `a_send_evt` of a kind whose sends may wait.
 macro_rules! sends {
@@ -87,7 +84,7 @@ macro_rules! leaves {
             /// # drop(rx);
             /// # });
             /// ```
-            pub fn into_send_evt(self, value: T) -> Now<Self, T, Result<$sent, SendError<T>>> {
+            pub fn into_send_evt(self, value: T) -> NowEvt<Self, T, Result<$sent, SendError<T>>> {
                 now_evt(self, value, |(tx, value)| tx.send(value))
             }
 
@@ -104,7 +101,7 @@ macro_rules! leaves {
             /// assert!(sent.sync().unwrap().is_ok());
             /// # });
             /// ```
-            pub fn a_send_evt(&self, value: T) -> Spawned<Now<Self, T, Result<$sent, SendError<T>>>>
+            pub fn a_send_evt(&self, value: T) -> Spawned<NowEvt<Self, T, Result<$sent, SendError<T>>>>
             where
                 T: Send + 'static,
                 Self: Send,
@@ -219,7 +216,7 @@ impl<T> oneshot::Sender<T> {
     /// assert_eq!(rx.recv(), Ok(1));
     /// assert!(other_rx.recv().is_err());
     /// ```
-    pub fn into_send_evt(self, value: T) -> Now<Self, T, Result<(), SendError<T>>> {
+    pub fn into_send_evt(self, value: T) -> NowEvt<Self, T, Result<(), SendError<T>>> {
         now_evt(self, value, |(tx, value)| tx.send(value))
     }
 }

@@ -209,10 +209,9 @@ pub trait Receives<T>: Send {
 }
 
 /// The event of a send that never waits: it is always ready, and sends once it is chosen.
-pub(super) fn now_evt<S, T, R>(
-    end: S,
-    value: T,
-    send: fn((S, T)) -> R,
-) -> Wrap<Always<(S, T)>, fn((S, T)) -> R> {
+pub type NowEvt<S, T, R> = Wrap<Always<(S, T)>, fn((S, T)) -> R>;
+
+/// The event that `send` makes of `end` and `value`.
+pub(super) fn now_evt<S, T, R>(end: S, value: T, send: fn((S, T)) -> R) -> NowEvt<S, T, R> {
     always((end, value)).wrap(send)
 }

@@ -44,8 +44,9 @@ use super::chunks::{self, Chunks};
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use super::iter::iterates;
+use super::sends::{NowEvt, now_evt};
+use crate::events::TriedEvt;
 use crate::events::algebra::{Try, tried_evt};
-use crate::events::{Always, TriedEvt, Wrap};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
@@ -98,8 +99,7 @@ pub struct Sender<T>(Arc<Gate<Pile<T>>>);
 pub struct Receiver<T>(Arc<Gate<Pile<T>>>);
 
 /// The event of [`Sender::send_evt`].
-pub type SendEvt<'a, T> =
-    Wrap<Always<(&'a Sender<T>, T)>, fn((&'a Sender<T>, T)) -> Result<(), SendError<T>>>;
+pub type SendEvt<'a, T> = NowEvt<&'a Sender<T>, T, Result<(), SendError<T>>>;
 
 impl<T> Sender<T> {
     /// Leaves `value` for a receiver.
@@ -142,7 +142,7 @@ impl<T> Sender<T> {
     /// [`send`](Self::send) as an event, which is always ready: the value is sent if the event is chosen, and dropped with it
     /// otherwise.
     pub fn send_evt(&self, value: T) -> SendEvt<'_, T> {
-        super::sends::now_evt(self, value, |(tx, value)| tx.send(value))
+        now_evt(self, value, |(tx, value)| tx.send(value))
     }
 
     /// How many values wait.

@@ -148,7 +148,8 @@ fn a_crowd_loses_nothing() {
 #[test]
 fn ends_of_different_kinds_are_used_alike() {
     run(1, || {
-        let (channels, receivers): (Vec<Box<dyn Sends<u32>>>, Vec<Box<dyn Receives<u32>>>) = {
+        type Ends<S, R> = (Vec<Box<S>>, Vec<Box<R>>);
+        let (channels, receivers): Ends<dyn Sends<u32>, dyn Receives<u32>> = {
             let ((a, of_a), (b, of_b), (c, of_c)) = (bounded(1), unbounded(), mailbox());
             let ((d, of_d), (e, of_e)) = (multicast(), channel_of(2));
             (
