@@ -12,7 +12,7 @@
 
 use super::File;
 use crate::events::{FutureEvt, future_evt};
-use crate::io::socket::future::take_a_turn_async;
+use crate::sched::coop_async::take_a_turn_async;
 use crate::sched::wait::{Early, Waited, wait};
 use crate::sched::{Wait, coop, unwind_cancelled};
 use crate::{time, world};

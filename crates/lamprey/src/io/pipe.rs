@@ -63,7 +63,8 @@ pub struct PipeReader(Descriptor<io::PipeReader>);
 pub struct PipeWriter(Descriptor<io::PipeWriter>);
 
 impl PipeReader {
-    /// Takes a pipe of the standard library.
+    /// Takes a pipe of the standard library. (One owner of each open file: of two that were made from duplicates, the first one
+    /// that is dropped puts the mode back that the second one needs. Use [`try_clone`](Self::try_clone).)
     ///
     /// # Errors
     /// As [`Descriptor::new`].
@@ -71,7 +72,7 @@ impl PipeReader {
         Descriptor::new(reader).map(Self)
     }
 
-    /// The same pipe for the standard library, in blocking mode.
+    /// The same pipe for the standard library, in blocking mode if no [clone](Self::try_clone) is left.
     pub fn into_std(self) -> io::PipeReader {
         self.0.into_inner()
     }
@@ -112,7 +113,8 @@ impl PipeReader {
 reads_whole!(PipeReader);
 
 impl PipeWriter {
-    /// Takes a pipe of the standard library.
+    /// Takes a pipe of the standard library. (One owner of each open file: of two that were made from duplicates, the first one
+    /// that is dropped puts the mode back that the second one needs. Use [`try_clone`](Self::try_clone).)
     ///
     /// # Errors
     /// As [`Descriptor::new`].
@@ -121,7 +123,7 @@ impl PipeWriter {
         Descriptor::new(writer).map(Self)
     }
 
-    /// The same pipe for the standard library, in blocking mode.
+    /// The same pipe for the standard library, in blocking mode if no [clone](Self::try_clone) is left.
     pub fn into_std(self) -> io::PipeWriter {
         self.0.into_inner()
     }
@@ -225,14 +227,14 @@ macro_rules! is_end {
         }
 
         impl From<$name> for OwnedFd {
-            /// The descriptor, in blocking mode.
+            /// The descriptor, in blocking mode if no clone is left.
             fn from(end: $name) -> Self {
                 end.into_std().into()
             }
         }
 
         impl From<$name> for Stdio {
-            /// For a child, in blocking mode.
+            /// For a child, in blocking mode if no clone is left: a child that finds its pipe in the other mode may fail.
             fn from(end: $name) -> Self {
                 end.into_std().into()
             }

@@ -15,11 +15,11 @@ use super::broken_pipe::ignore_broken_pipes;
 use super::offset::check_offset;
 use super::simulated::failed;
 use super::socket::Socket;
-use super::socket::TURN;
-use super::socket::future::{Limit, take_a_turn_async};
+use super::socket::future::Limit;
 use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::driver::readiness::Interest;
 use crate::sched::Wait;
+use crate::sched::coop_async::{TURN, take_a_turn_async};
 
 /// The unit of checking and sending: a few times the kernel's read-ahead.
 const CHUNK: u64 = 256 * 1024;

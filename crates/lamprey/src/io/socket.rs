@@ -9,7 +9,6 @@ pub(crate) mod ahead;
 pub(crate) mod future;
 pub(crate) mod perform;
 
-use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -26,10 +25,6 @@ use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::world;
 use ahead::AnyAhead;
-
-/// The number of socket operations by futures in a row, on one kernel thread, after which the next one yields
-/// first: sockets that are always ready must not keep a worker to themselves. (Hosts have [`coop`].)
-pub(crate) const TURN: u32 = 64;
 
 /// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel
 /// thread.
@@ -192,15 +187,4 @@ impl<S: AsFd> Drop for Socket<S> {
         drop(self.ahead.take());
         self.readiness.deregister(self.inner.as_fd());
     }
-}
-
-/// Counts operations of futures on this kernel thread: true for every operation that reaches [`TURN`].
-#[inline]
-fn turn_is_over(weight: u32) -> bool {
-    thread_local! {
-        static LEFT: Cell<u32> = const { Cell::new(TURN) };
-    }
-    let left = LEFT.get();
-    LEFT.set(if left > weight { left - weight } else { TURN });
-    left <= weight
 }

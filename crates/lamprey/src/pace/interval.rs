@@ -5,7 +5,9 @@
 //! or limited in time is still due.
 
 use crate::event::{Event, at};
+use crate::sched::coop_async::take_a_turn_async;
 use crate::sleep::{sleep_until, sleep_until_async};
+use crate::time::far_away;
 use crate::world;
 use std::time::{Duration, Instant};
 
@@ -90,13 +92,16 @@ impl Interval {
     /// # Blocking
     /// As [`sleep`](crate::sleep).
     pub fn tick(&mut self) -> Instant {
-        while self.next.is_none_or(|next| next > world::now()) {
+        loop {
+            // Also if it is late: here others get their turn, and a cancellation is seen.
             match self.next {
                 Some(next) => sleep_until(next),
                 None => crate::sleep::sleep(Duration::MAX),
             }
+            if self.next.is_some_and(|next| next <= world::now()) {
+                return self.took_place();
+            }
         }
-        self.took_place()
     }
 
     /// The awaitable form of [`tick`](Self::tick).
@@ -119,6 +124,7 @@ impl Interval {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     pub async fn tick_async(&mut self) -> Instant {
+        take_a_turn_async(1).await;
         match self.next {
             Some(next) => sleep_until_async(next).await,
             None => std::future::pending().await,
@@ -231,10 +237,4 @@ fn after_now(due: Instant, late: Duration, period: Duration) -> Option<Instant> 
     let rest =
         period - Duration::new((into_period / 1_000_000_000) as u64, (into_period % 1_000_000_000) as u32);
     due.checked_add(late)?.checked_add(rest)
-}
-
-/// An instant that nobody lives to see, for events that want one.
-fn far_away() -> Instant {
-    let now = world::now();
-    now.checked_add(Duration::from_secs(1 << 40)).unwrap_or(now)
 }

@@ -2,17 +2,22 @@
 //!
 //! # Invariants
 //! * The bucket is one instant: when it will be full if nobody takes anything. A token less in it is a moment later.
-//! * Whoever waits for tokens holds the only permit of `turn`, so tokens go to those who wait in order of arrival, and one
-//!   that asks for many is not overtaken by those that ask for few.
+//! * Whoever waits for tokens is counted in `waiting`, and takes them only with the only permit of `turn`; nobody takes tokens at once while
+//!   that count is not 0. So they go to those who wait in order of arrival, and one that asks for many is not overtaken by those that
+//!   ask for few. (A host that is unwinding must not wait for its turn: it goes first.)
 //! * Tokens are taken in the step that returns them, never before: a wait that is given up has taken nothing.
 
 use crate::event::Event;
 use crate::events::future_evt;
-use crate::sleep::sleep_until_async;
+use crate::parasite::wait;
+use crate::sched::coop_async::take_a_turn_async;
+use crate::sched::{coop, must_not_block};
+use crate::sleep::{sleep_until, sleep_until_async};
 use crate::sync::Semaphore;
+use crate::time::far_away;
 use crate::world;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lets through at most so many in a time: a token bucket.
@@ -43,8 +48,23 @@ pub struct RateLimiter {
     rate: u32,
     per: Duration,
     burst: u32,
-    full_at: Mutex<Instant>,
+    bucket: Mutex<Bucket>,
     turn: Semaphore,
+}
+
+struct Bucket {
+    full_at: Instant,
+    /// How many threads and futures are in line.
+    waiting: usize,
+}
+
+/// A place in line.
+struct InLine<'a>(&'a RateLimiter);
+
+impl Drop for InLine<'_> {
+    fn drop(&mut self) {
+        self.0.bucket().waiting -= 1;
+    }
 }
 
 impl RateLimiter {
@@ -57,7 +77,8 @@ impl RateLimiter {
     pub fn new(rate: u32, per: Duration) -> Self {
         assert!(rate > 0, "the rate of a RateLimiter must be more than 0");
         assert!(per > Duration::ZERO, "the time of a RateLimiter's rate must be longer than zero");
-        Self { rate, per, burst: rate, full_at: Mutex::new(world::now()), turn: Semaphore::new(1) }
+        let bucket = Bucket { full_at: world::now(), waiting: 0 };
+        Self { rate, per, burst: rate, bucket: Mutex::new(bucket), turn: Semaphore::new(1) }
     }
 
     /// Lets at most `burst` through at once.
@@ -82,14 +103,22 @@ impl RateLimiter {
     /// before unwinds from here and has taken none.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding blocks its worker.
+    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding blocks its worker, and does not wait
+    /// until it is its turn.
     #[doc(alias = "until_ready")]
     #[doc(alias = "Wait")]
     pub fn acquire(&self, n: u32) {
+        coop::call(coop::MESSAGE);
         if self.try_acquire(n) {
             return;
         }
-        crate::parasite::wait(self.acquire_async(n));
+        if !must_not_block() {
+            return wait(self.acquire_async(n));
+        }
+        // Those in line may be hosts of this worker, which do not get on meanwhile.
+        while let Err(at) = self.bucket().take(self, n) {
+            sleep_until(at.unwrap_or_else(far_away));
+        }
     }
 
     /// The awaitable form of [`acquire`](Self::acquire).
@@ -111,14 +140,24 @@ impl RateLimiter {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     pub async fn acquire_async(&self, n: u32) {
+        take_a_turn_async(1).await;
+        let Some(_in_line) = self.take_or_wait(n) else { return };
         // The semaphore is never closed; and a future does not fail because its host is unwinding.
         let _turn = self.turn.acquire_async(1).await;
-        while let Err(at) = self.take(n) {
-            match at {
-                Some(at) => sleep_until_async(at).await,
-                None => std::future::pending().await,
-            }
+        loop {
+            let Err(at) = self.bucket().take(self, n) else { return };
+            sleep_until_async(at.unwrap_or_else(far_away)).await;
         }
+    }
+
+    /// Takes `n` tokens, or a place in line.
+    fn take_or_wait(&self, n: u32) -> Option<InLine<'_>> {
+        let mut bucket = self.bucket();
+        if bucket.waiting == 0 && bucket.take(self, n).is_ok() {
+            return None;
+        }
+        bucket.waiting += 1;
+        Some(InLine(self))
     }
 
     /// [`acquire`](Self::acquire) as an event.
@@ -155,39 +194,43 @@ impl RateLimiter {
     #[doc(alias = "check")]
     #[doc(alias = "Allow")]
     pub fn try_acquire(&self, n: u32) -> bool {
-        self.turn.try_acquire(1).is_ok_and(|_turn| self.take(n).is_ok())
+        let mut bucket = self.bucket();
+        bucket.waiting == 0 && bucket.take(self, n).is_ok()
     }
 
     /// The tokens in the bucket now: another thread may take them next.
     pub fn available(&self) -> u32 {
-        let missing = self.full_at().saturating_duration_since(world::now());
+        let missing = self.bucket().full_at.saturating_duration_since(world::now());
         let full = self.cost(self.burst);
         let tokens = full.saturating_sub(missing).as_nanos() * u128::from(self.rate) / self.per.as_nanos();
         tokens.min(self.burst.into()) as u32
     }
 
-    /// Takes `n` tokens, or says when there will be enough. (`None`: later than the clock can tell.)
-    fn take(&self, n: u32) -> Result<(), Option<Instant>> {
-        let now = world::now();
-        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        // What may be missing from a full bucket.
-        let may_miss = self.cost(self.burst).saturating_sub(self.cost(n));
-        if full_at.saturating_duration_since(now) > may_miss {
-            return Err(full_at.checked_sub(may_miss));
-        }
-        let from = now.max(*full_at);
-        *full_at = from.checked_add(self.cost(n)).unwrap_or(from);
-        Ok(())
-    }
-
     /// The time in which `n` tokens come, rounded up: the rate is never exceeded.
     fn cost(&self, n: u32) -> Duration {
         let nanos = (self.per.as_nanos().saturating_mul(n.into())).div_ceil(self.rate.into());
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        let second = 1_000_000_000;
+        u64::try_from(nanos / second)
+            .map_or(Duration::MAX, |seconds| Duration::new(seconds, (nanos % second) as u32))
     }
 
-    fn full_at(&self) -> Instant {
-        *self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
+    fn bucket(&self) -> MutexGuard<'_, Bucket> {
+        self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bucket {
+    /// Takes `n` tokens, or says when there will be enough. (`None`: later than the clock can tell.)
+    fn take(&mut self, limiter: &RateLimiter, n: u32) -> Result<(), Option<Instant>> {
+        let now = world::now();
+        // What may be missing from a full bucket.
+        let may_miss = limiter.cost(limiter.burst).saturating_sub(limiter.cost(n));
+        if self.full_at.saturating_duration_since(now) > may_miss {
+            return Err(self.full_at.checked_sub(may_miss));
+        }
+        let from = now.max(self.full_at);
+        self.full_at = from.checked_add(limiter.cost(n)).unwrap_or_else(far_away);
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::io::waiting::{now_or_wait, unwinding};
 use crate::io::{PipeReader, PipeWriter};
 use crate::signal::Signal;
 use crate::sleep::with_timeout_async;
-use rustix::process::{Pid, kill_process};
+use rustix::process::Pid;
 use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -72,7 +72,7 @@ impl Child {
     /// first, if it is still here: a child that waits for its end would never end.
     ///
     /// # Errors
-    /// Those of `pidfd_open(2)` (Linux 5.3) and `waitpid(2)`; `WouldBlock` on a host that is unwinding.
+    /// Those of `waitpid(2)`; `WouldBlock` on a host that is unwinding. (Without a descriptor for a pidfd it asks now and then.)
     ///
     /// # Cancellation
     /// The child goes on, and its status stays available.
@@ -90,9 +90,9 @@ impl Child {
     ///
     /// # Cancellation
     /// As `wait`.
-    pub fn wait_async(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + '_ {
+    pub async fn wait_async(&mut self) -> io::Result<ExitStatus> {
         self.stdin = None;
-        exit(self.std())
+        exit(self.std()).await
     }
 
     /// [`wait`](Self::wait) as an event.
@@ -154,7 +154,7 @@ impl Child {
     /// Sends `signal` to the child.
     ///
     /// # Errors
-    /// `NotFound` if it has ended; the system's.
+    /// `NotFound` if it has ended; `InvalidInput` if there is no such signal; the system's.
     ///
     /// # Examples
     /// ```
@@ -176,15 +176,19 @@ impl Child {
             let text = format!("{signal} cannot be sent to a child process that has ended");
             return Err(io::Error::new(ErrorKind::NotFound, text));
         }
-        // It has not been reaped, so its number is not another's.
-        let pid = Pid::from_child(self.std());
-        let Some(signal) = rustix::process::Signal::from_named_raw(signal.as_raw()) else {
+        if !(1..=libc::SIGRTMAX()).contains(&signal.as_raw()) {
             return Err(io::Error::new(
                 ErrorKind::InvalidInput,
-                format!("{signal} is not a signal of this system"),
+                format!("there is no signal {}", signal.as_raw()),
             ));
-        };
-        Ok(kill_process(pid, signal)?)
+        }
+        // It has not been reaped, so its number is not another's.
+        let pid = Pid::from_child(self.std());
+        // SAFETY: `kill` takes two numbers, and touches no memory of this process.
+        match unsafe { libc::kill(pid.as_raw_pid(), signal.as_raw()) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }
 

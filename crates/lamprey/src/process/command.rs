@@ -8,10 +8,13 @@
 use super::child::Child;
 use super::output;
 use crate::driver::{block, block_async};
-use crate::io::waiting::{now_or_wait, unwinding};
+use crate::io::waiting::unwinding;
+use crate::parasite::wait;
+use crate::sched::must_not_block;
 use crate::world;
 use std::ffi::OsStr;
 use std::fmt;
+use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -183,12 +186,12 @@ impl Command {
     /// Starts the child, and waits for its end.
     ///
     /// # Errors
-    /// Those of [`spawn`](Self::spawn) and [`Child::wait`].
+    /// Those of [`spawn`](Self::spawn) and [`Child::wait`]; a host that is unwinding starts nothing (`WouldBlock`).
     ///
     /// # Cancellation
     /// The child is dropped: it goes on, or is killed ([`kill_on_drop`](Self::kill_on_drop)).
     pub fn status(&mut self) -> io::Result<ExitStatus> {
-        now_or_wait(self.status_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+        start_and_wait(self.status_async())
     }
 
     /// [`status`](Self::status) in async code.
@@ -211,7 +214,7 @@ impl Command {
     /// # Cancellation
     /// As [`status`](Self::status); what was collected is lost.
     pub fn output(&mut self) -> io::Result<Output> {
-        now_or_wait(self.output_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+        start_and_wait(self.output_async())
     }
 
     /// [`output`](Self::output) in async code.
@@ -232,6 +235,14 @@ impl Command {
         }
         Ok((self.std.clone(), self.kill_on_drop, self.chosen))
     }
+}
+
+/// The blocking form of `started`. A host that is unwinding starts nothing, because it could not wait for it.
+fn start_and_wait<T>(started: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    if must_not_block() {
+        return Err(unwinding("a child process"));
+    }
+    wait(started)
 }
 
 /// Starts a child, on the pool.

@@ -3,11 +3,13 @@
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
+use crate::sleep::sleep_async;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::future::Future;
 use std::io;
 use std::process::{Child, ExitStatus};
+use std::time::Duration;
 
 /// The event that `child`, which `std` has started, has ended, with its status. (Those of [`Command`](super::Command) have
 /// [`wait_evt`](super::Child::wait_evt).) Choose between it and others, or wait for it without
@@ -38,7 +40,7 @@ use std::process::{Child, ExitStatus};
 /// ```
 ///
 /// # Errors
-/// Those of `pidfd_open(2)` (Linux 5.3), of registering with the event loop, and of `waitpid(2)`.
+/// Those of registering with the event loop, and of `waitpid(2)`.
 #[doc(alias = "wait")]
 #[doc(alias = "waitpid")]
 pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send> {
@@ -51,11 +53,29 @@ pub(super) async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
     }
     let pid = Pid::from_child(child);
     // The child has not been reaped, so its number has not been reused.
-    let watched = Socket::new(pidfd_open(pid, PidfdFlags::NONBLOCK)?);
+    let watched = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
+        Ok(pidfd) => Socket::new(pidfd),
+        Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOSYS) => {
+            return ask_now_and_then(child).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
     let ended = watched.attempt_async(Interest::Read, None, |_| match child.try_wait() {
         Ok(Some(status)) => Ok(status),
         Ok(None) => Err(Errno::AGAIN),
         Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::CHILD)),
     });
     ended.await
+}
+
+/// Waits without a descriptor, of which there is none left (or the kernel is older than Linux 5.3).
+async fn ask_now_and_then(child: &mut Child) -> io::Result<ExitStatus> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        sleep_async(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
 }

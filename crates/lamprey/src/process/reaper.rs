@@ -13,13 +13,14 @@
 
 use crate::bug::say;
 use crate::sched::affinity::unpinned;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::process::Child;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -40,8 +41,22 @@ struct Orphans {
 }
 
 struct Watched {
-    epoll: std::sync::Arc<OwnedFd>,
+    epoll: Arc<OwnedFd>,
+    /// Written to when a child is added that has no pidfd.
+    wake: OwnedFd,
     children: HashMap<u64, (Child, OwnedFd)>,
+}
+
+/// The number of `wake`.
+const WAKE: u64 = u64::MAX;
+
+impl Watched {
+    fn new() -> Result<Self, Errno> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
+        Ok(Self { epoll: epoll.into(), wake, children: HashMap::new() })
+    }
 }
 
 fn lock() -> MutexGuard<'static, Orphans> {
@@ -56,6 +71,10 @@ pub(super) fn adopt(mut child: Child) {
     let mut orphans = lock();
     if let Err(child) = orphans.watch(child) {
         orphans.unwatched.push(child);
+        if let Some(watched) = &orphans.watched {
+            // It fails only if the count is full, and then the thread is awake.
+            let _ = rustix::io::write(&watched.wake, &1_u64.to_ne_bytes());
+        }
     }
     if !orphans.is_running {
         let thread = thread::Builder::new().name("lamprey-reaper".into()).stack_size(64 << 10);
@@ -71,8 +90,7 @@ fn is_running(child: &mut Child) -> bool {
 impl Orphans {
     fn watch(&mut self, child: Child) -> Result<(), Child> {
         if self.watched.is_none() {
-            let Ok(epoll) = epoll::create(CreateFlags::CLOEXEC) else { return Err(child) };
-            self.watched = Some(Watched { epoll: epoll.into(), children: HashMap::new() });
+            self.watched = Watched::new().ok();
         }
         let Some(watched) = &mut self.watched else { return Err(child) };
         let Ok(pidfd) = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) else { return Err(child) };

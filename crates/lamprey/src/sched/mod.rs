@@ -9,7 +9,7 @@
 //! * [`thread`]: the descriptor of a thread; [`block`]: the states of a blocked thread; [`wait`]: how every
 //!   blocking call waits; `worker`: what a worker owns.
 //! * [`blocking`] and `switch`: the hot path, blocking and switching; `root`: the scheduler loop.
-//! * [`coop`]: scheduling points of calls that need not block; [`policy`]: the order of the run queue;
+//! * [`coop`], `coop_async`: scheduling points of calls that need not block; [`policy`]: the order of the run queue;
 //!   `placement`: which worker a new host starts on.
 //! * [`park`] and [`idle`]: sleep without lost wake-ups; [`steal`]: work stealing; [`duty`] and `watch`: an
 //!   idle worker serves the events of workers whose threads compute; `ticker`: time slices.
@@ -26,6 +26,8 @@ mod called;
 pub(crate) mod cancel;
 pub(crate) mod completion;
 pub(crate) mod coop;
+#[cfg(not(loom))]
+pub(crate) mod coop_async;
 pub(crate) mod duty;
 mod foreign;
 pub(crate) mod guard;

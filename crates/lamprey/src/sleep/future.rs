@@ -201,11 +201,12 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(deadline) = self.deadline else { return Poll::Pending };
-        if world::now() >= deadline {
+        if self.is_elapsed() {
             drop(self.disarm());
             return Poll::Ready(());
         }
+        // One without a deadline is armed, too: a reset finds the task there.
+        let deadline = self.deadline.unwrap_or_else(time::far_away);
         if self.as_ref().arm(deadline, context.waker()).is_err() {
             context.waker().wake_by_ref();
         }

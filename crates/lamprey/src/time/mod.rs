@@ -17,6 +17,12 @@ pub use timed_out::TimedOut;
 use crate::world;
 use std::time::{Duration, Instant};
 
+/// An instant that nobody lives to see, for events that want one.
+pub(crate) fn far_away() -> Instant {
+    let now = world::now();
+    now.checked_add(Duration::from_secs(1 << 40)).unwrap_or(now)
+}
+
 /// The instant `timeout` from now; `None` if the clock cannot represent it, which means never.
 pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
     world::now().checked_add(timeout)

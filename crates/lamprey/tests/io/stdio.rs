@@ -285,6 +285,56 @@ fn a_file_gets_all_lines_in_order() {
 }
 
 #[test]
+fn calls_on_the_pool_write_to_a_file_while_hosts_do() {
+    if role().is_some() {
+        let runtime = lamprey::Runtime::builder().workers(1).blocking_threads(1).build().unwrap();
+        return within(FOREVER, move || {
+            runtime.run(|| {
+                // The pool's only thread wants the lock that a host has which waits for the disk.
+                let hosts: Vec<_> = (0..100)
+                    .map(|number| match number % 2 {
+                        0 => spawn(move || writeln!(stdout(), "line {number}").unwrap()),
+                        _ => spawn(move || lamprey::block(|| writeln!(stdout(), "line {number}").unwrap())),
+                    })
+                    .collect();
+                hosts.into_iter().for_each(|host| host.join().unwrap());
+            });
+        });
+    }
+    let path = std::env::temp_dir().join(format!("lamprey-stdout-pool-{}", std::process::id()));
+    let again = again("calls_on_the_pool_write_to_a_file_while_hosts_do", "child");
+    let mut command = again;
+    assert!(command.stdout(File::create(&path).unwrap()).status().unwrap().success());
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(marked(&text, "line ").len(), 100);
+}
+
+#[test]
+fn a_refused_write_of_a_host_that_unwinds_is_not_repeated() {
+    struct Writes;
+    impl Drop for Writes {
+        fn drop(&mut self) {
+            assert_eq!(stdout().write_all(b"refused\n").unwrap_err().kind(), ErrorKind::StorageFull);
+        }
+    }
+    if role().is_some() {
+        return with_stdout(File::options().write(true).open("/dev/full").unwrap(), || {
+            let host = spawn(|| {
+                let _writes = Writes;
+                panic!("on purpose");
+            });
+            assert!(host.join().is_err());
+            // Nothing is left to be written.
+            stdout().flush().unwrap();
+            writeln!(stderr(), "nothing is left").unwrap();
+        });
+    }
+    let (output, text) = rerun("a_refused_write_of_a_host_that_unwinds_is_not_repeated", "child");
+    assert!(output.status.success() && text.contains("nothing is left"), "{text}");
+}
+
+#[test]
 fn a_host_that_unwinds_writes() {
     struct Says;
     impl Drop for Says {

@@ -238,3 +238,47 @@ fn a_group_is_killed_as_a_whole() {
         eventually("the shell's child is gone", || !runs(grandchild));
     });
 }
+
+#[test]
+fn real_time_signals_reach_it() {
+    run(1, || {
+        let mut child = sleeping();
+        child.signal(Signal::from_raw(40)).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(40));
+        let mut child = sleeping();
+        assert_eq!(child.signal(Signal::from_raw(0)).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(child.signal(Signal::from_raw(1000)).unwrap_err().kind(), ErrorKind::InvalidInput);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+}
+
+#[test]
+fn an_event_that_nobody_waits_for_leaves_the_input_open() {
+    run(1, || {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        drop(child.wait_evt());
+        drop(child.wait_async());
+        assert!(child.stdin.is_some());
+        assert!(child.wait().unwrap().success());
+    });
+}
+
+#[test]
+fn a_host_that_unwinds_starts_nothing_that_it_cannot_wait_for() {
+    struct Starts;
+    impl Drop for Starts {
+        fn drop(&mut self) {
+            assert_eq!(Command::new("true").status().unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert_eq!(Command::new("true").output().unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert!(Command::new("true").spawn().is_ok(), "this one it need not wait for");
+        }
+    }
+    run(1, || {
+        let host = spawn(|| {
+            let _starts = Starts;
+            panic!("on purpose");
+        });
+        assert!(host.join().is_err_and(|error| error.to_string().contains("on purpose")));
+    });
+}

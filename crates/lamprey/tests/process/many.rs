@@ -58,6 +58,7 @@ fn without_descriptors_it_is_an_error_and_nothing_is_left() {
             // One that is not reaped yet when no descriptor is left for its pidfd.
             let (reader, writer) = lamprey::io::pipe().unwrap();
             let child = Command::new("cat").stdin(reader).spawn().unwrap();
+            let mut waited = Command::new("sleep").arg("1000").spawn().unwrap();
             crate::common::awaiting::limit_descriptors(descriptors() as u64);
             let mut files = Vec::new();
             while let Ok(file) = fs::File::open("/dev/null") {
@@ -67,6 +68,11 @@ fn without_descriptors_it_is_an_error_and_nothing_is_left() {
             assert!(wait(Command::new("/bin/true").output_async()).is_err());
             drop(child);
             drop(writer);
+            // One can be waited for without a descriptor.
+            let limit = std::time::Duration::from_millis(1);
+            assert_eq!(waited.wait_timeout(limit).unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+            waited.kill().unwrap();
+            assert!(!waited.wait().unwrap().success());
             drop(files.split_off(files.len() / 2));
             drop(files);
             eventually("all are reaped", || children() == 0);

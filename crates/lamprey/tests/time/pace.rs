@@ -2,10 +2,12 @@
 //! what comes when.
 
 use crate::common::awaiting::*;
+use crate::common::{eventually, run};
 use lamprey::event::{Event, choose, never, prefer, timeout};
 use lamprey::{MissedTicks, RateLimiter, Runtime, channel, interval, interval_at};
 use lamprey::{sleep, sleep_async, sleep_until, sleep_until_async, spawn, wait, with_timeout};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::thread;
@@ -314,4 +316,108 @@ fn extreme_rates() {
     let fast = RateLimiter::new(u32::MAX, Duration::from_nanos(1)).with_burst(1);
     fast.acquire(1);
     fast.acquire(u32::MAX);
+}
+
+#[test]
+fn a_loop_over_ticks_or_tokens_that_are_there_lets_others_run() {
+    run(1, || {
+        // The others come to an end only if they run while the loop does.
+        let until_others_run = |mut step: Box<dyn FnMut()>| {
+            let ran = Arc::new(AtomicBool::new(false));
+            let other = spawn({
+                let ran = ran.clone();
+                move || ran.store(true, Ordering::Relaxed)
+            });
+            while !ran.load(Ordering::Relaxed) {
+                step();
+            }
+            other.join().unwrap();
+        };
+        let mut ticks = interval(Duration::from_nanos(1));
+        until_others_run(Box::new(move || _ = ticks.tick()));
+        let limiter = RateLimiter::new(u32::MAX, Duration::from_nanos(1));
+        until_others_run(Box::new(move || limiter.acquire(1)));
+    });
+}
+
+#[test]
+fn such_a_loop_is_cancelled() {
+    run(1, || {
+        let mut ticks = interval(Duration::from_nanos(1));
+        let ended = lamprey::with_timeout(Duration::from_millis(2), || {
+            loop {
+                ticks.tick();
+            }
+        });
+        assert_eq!(ended, Err::<(), _>(lamprey::TimedOut));
+        let limiter = RateLimiter::new(u32::MAX, Duration::from_nanos(1));
+        let ended = lamprey::with_timeout(Duration::from_millis(2), || {
+            loop {
+                limiter.acquire(1);
+            }
+        });
+        assert_eq!(ended, Err::<(), _>(lamprey::TimedOut));
+    });
+}
+
+#[test]
+fn tokens_that_are_there_are_never_refused() {
+    let limiter = RateLimiter::new(u32::MAX, Duration::from_secs(1));
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| (0..100_000).for_each(|_| assert!(limiter.try_acquire(1))));
+        }
+    });
+}
+
+#[test]
+fn a_destructor_during_an_unwind_gets_its_tokens() {
+    struct Limited<'a>(&'a RateLimiter);
+    impl Drop for Limited<'_> {
+        fn drop(&mut self) {
+            self.0.acquire(1);
+        }
+    }
+    run(1, || {
+        let limiter = Arc::new(RateLimiter::new(1, Duration::from_millis(2)));
+        let theirs = limiter.clone();
+        let waiting = spawn({
+            let limiter = limiter.clone();
+            move || (0..3).for_each(|_| limiter.acquire(1))
+        });
+        let host = spawn(move || {
+            let _limited = Limited(&theirs);
+            theirs.acquire(1);
+            panic!("on purpose");
+        });
+        assert!(host.join().is_err());
+        waiting.join().unwrap();
+    });
+}
+
+#[test]
+fn numbers_beyond_the_clock_are_kept() {
+    let limiter = RateLimiter::new(1, Duration::from_secs(1 << 30)).with_burst(u32::MAX);
+    assert_eq!(limiter.available(), u32::MAX);
+    assert!(limiter.try_acquire(u32::MAX));
+    assert!(!limiter.try_acquire(1));
+}
+
+#[test]
+fn a_sleep_without_a_deadline_can_be_given_one_while_a_task_waits() {
+    run(2, || {
+        let sleep = Arc::new(Mutex::new(Box::pin(lamprey::sleep_async(Duration::MAX))));
+        let polled = Arc::new(AtomicBool::new(false));
+        let waiting = lamprey::parasite({
+            let (sleep, polled) = (sleep.clone(), polled.clone());
+            std::future::poll_fn(move |context| {
+                let poll = sleep.lock().unwrap().as_mut().poll(context);
+                polled.store(true, Ordering::Relaxed);
+                poll
+            })
+        });
+        eventually("it waits", || polled.load(Ordering::Relaxed));
+        sleep.lock().unwrap().as_mut().reset(Instant::now() + Duration::from_millis(1));
+        waiting.join().unwrap();
+    });
 }

@@ -122,9 +122,10 @@ pub(crate) fn shares() -> Option<Shares> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-/// The pool of the calling worker's runtime for calls of this class; `None` on other threads.
+/// The pool of the calling worker's runtime for calls of this class; `None` on other threads, and in the destructor of a
+/// thread-local.
 pub(crate) fn current(class: Class) -> Option<Arc<PoolShared>> {
-    CURRENT.with(|current| current.borrow().as_ref().map(|shares| of(shares, class)))
+    CURRENT.try_with(|current| current.borrow().as_ref().map(|shares| of(shares, class))).ok().flatten()
 }
 
 /// The pool for a class; in tests one pool may have them all.

@@ -5,7 +5,7 @@ use crate::driver::uring::op::{read, write};
 use crate::fs::direct::Transfer;
 use crate::fs::{AlignedBuf, File};
 use crate::io::offset::check_offset;
-use crate::io::socket::future::take_a_turn_async;
+use crate::sched::coop_async::take_a_turn_async;
 use std::io;
 use std::os::unix::fs::FileExt;
 

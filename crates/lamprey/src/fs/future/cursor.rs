@@ -3,7 +3,7 @@
 use super::{copy_back, copy_of, first_chunk, first_chunk_mut, weight};
 use crate::fs::chunks::CURSOR;
 use crate::fs::{AlignedBuf, File};
-use crate::io::socket::future::take_a_turn_async;
+use crate::sched::coop_async::take_a_turn_async;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 impl File {

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::{Socket, turn_is_over};
+use super::Socket;
 use crate::driver::readiness::Interest;
 use crate::driver::readiness::future::EdgeWait;
 use crate::io::simulated::failed;
+use crate::sched::coop_async::take_a_turn_async;
 use crate::sleep::{Sleep, sleep_async};
 
 /// The time limit of an operation. It counts from the first wait, and allocates only then.
@@ -109,17 +110,4 @@ impl<S: AsFd> Socket<S> {
         })
         .await
     }
-}
-
-/// Counts an operation on this kernel thread; every operation that reaches [`TURN`](super::TURN) yields once.
-pub(crate) async fn take_a_turn_async(weight: u32) {
-    let mut waits = turn_is_over(weight);
-    poll_fn(|context| {
-        if std::mem::take(&mut waits) {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Poll::Ready(())
-    })
-    .await;
 }

@@ -3,11 +3,11 @@
 //! # Invariants
 //! * Bytes leave the buffer, from its front, only after the kernel has taken them: a thread that is cancelled meanwhile leaves the rest
 //!   to the next one that writes or flushes.
-//! * It holds at most [`FULL`] bytes when a write begins.
+//! * It holds at most [`FULL`] bytes when a write begins, unless a host that was unwinding, or was cancelled, has left more.
 
 use super::Held;
 use super::stream::{Kind, Stream, is_unsupported};
-use crate::driver::block_async;
+use crate::driver::pool::{Class, block_async_in};
 use crate::driver::readiness::Interest;
 use crate::io::waiting::now_or_wait;
 use crate::parasite::wait;
@@ -42,7 +42,7 @@ async fn drain(
                         out.0.drain(..*result.as_ref().unwrap_or(&0));
                         (out, result)
                     };
-                    let (left, result) = block_async(write).await;
+                    let (left, result) = block_async_in(Class::Files, write).await;
                     out = left;
                     match result {
                         Ok(written) => count -= written,
@@ -92,11 +92,16 @@ pub(super) async fn put(
     let count = if by_lines && all - line <= FULL { line } else { all };
     let (mut out, result) = drain(out, stream, count).await;
     let Err(error) = result else { return (out, Ok(bytes.len())) };
-    // What was accepted earlier is kept, and what is left of `bytes` was not accepted.
-    let gone = all - out.0.len();
-    out.0.truncate(before.saturating_sub(gone));
-    let accepted = gone.saturating_sub(before);
+    let accepted = refuse(&mut out.0, before, all);
     (out, if accepted > 0 { Ok(accepted) } else { Err(error) })
+}
+
+/// After an error: what was accepted earlier, the first `before` of `all` bytes, is kept, and what is left of the others is not
+/// accepted. The number of those that have been written.
+fn refuse(out: &mut Vec<u8>, before: usize, all: usize) -> usize {
+    let gone = all - out.len();
+    out.truncate(before.saturating_sub(gone));
+    gone.saturating_sub(before)
 }
 
 /// [`put`] of all of `bytes`.
@@ -128,9 +133,16 @@ pub(super) fn put_now(
         let (out, result) = wait(put_all(out, stream, by_lines, bytes));
         return (Some(out), result);
     }
+    let before = out.0.len();
     out.0.extend_from_slice(bytes);
+    let all = out.0.len();
     match now_or_wait(flush(out, stream)) {
-        Some((out, result)) => (Some(out), result),
+        Some((mut out, result)) => {
+            if result.is_err() {
+                refuse(&mut out.0, before, all);
+            }
+            (Some(out), result)
+        }
         None => (None, Ok(())),
     }
 }

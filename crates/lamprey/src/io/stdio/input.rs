@@ -7,7 +7,7 @@
 use super::lines::Lines;
 use super::stream::{Kind, Stream, is_unsupported};
 use super::{Held, hold, hold_async, unwinding};
-use crate::driver::block_async;
+use crate::driver::pool::{Class, block_async_in};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::waiting::now_or_wait;
@@ -70,12 +70,20 @@ pub(super) async fn more(mut input: Held<Input>) -> (Held<Input>, io::Result<usi
                     });
                     (input, result.map_err(io::Error::from))
                 };
-                return block_async(read).await;
+                return block_async_in(Class::Files, read).await;
             }
             result => result.map_err(io::Error::from),
         },
     };
-    (input, result)
+    (input, at_end(result))
+}
+
+/// An input that is closed, or only for writing, is at its end, as for `std`.
+fn at_end(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Err(error) if error.raw_os_error() == Some(Errno::BADF.raw_os_error()) => Ok(0),
+        result => result,
+    }
 }
 
 pub(super) async fn held() -> io::Result<Held<Input>> {
@@ -111,7 +119,7 @@ pub fn stdin() -> Stdin {
 
 /// Standard input: see [`stdin`].
 ///
-/// A regular file that is not in the page cache is read on the pool for blocking calls.
+/// A regular file that is not in the page cache is read on the pool for files.
 ///
 /// # Errors
 /// All calls: the system's; `Unsupported` in a simulation; `WouldBlock` on a host that is unwinding, if it would have to wait. A
@@ -127,7 +135,8 @@ pub fn stdin() -> Stdin {
 pub struct Stdin(());
 
 impl Stdin {
-    /// Keeps all other threads away until the lock is dropped.
+    /// Keeps all other threads away until the lock is dropped, or a call through it is cancelled. The thread itself must use the lock
+    /// meanwhile: another call of [`stdin`] waits for ever.
     ///
     /// # Panics
     /// In a simulation, which has no standard input; on a host that is unwinding, if another thread has the lock.
@@ -224,7 +233,8 @@ impl AsFd for Stdin {
     }
 }
 
-/// Standard input while other threads are kept away from it: by [`Stdin::lock`].
+/// Standard input while other threads are kept away from it: by [`Stdin::lock`]. A call through it that is cancelled gives the lock
+/// up; the next call takes it again.
 #[derive(Debug)]
 pub struct StdinLock {
     /// `None` after a call was cancelled: the next call locks again.

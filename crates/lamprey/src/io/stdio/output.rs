@@ -14,6 +14,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+/// How long the end of a runtime waits for a reader that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 static STDOUT: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stdout(), Interest::Write));
 static STDERR: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stderr(), Interest::Write));
 static OUT: Mutex<Buffered> = Mutex::new(Buffered(Vec::new()));
@@ -41,17 +44,27 @@ pub fn stderr() -> Stderr {
     Stderr(())
 }
 
-/// Writes what is left in the buffers when a runtime ends, but does not wait for a reader that has stopped.
+/// Writes what is left in the buffers when a runtime ends. Gives up when the reader takes nothing for [`PATIENCE`], or another
+/// thread holds the lock for a second.
 pub(crate) fn flush_at_end() {
     for (buffer, stream) in [(&OUT, &STDOUT), (&ERR, &STDERR)] {
-        let flushed = async {
-            if let Ok(out) = hold_async(buffer).await
-                && !out.0.is_empty()
-            {
-                let _ = flush(out, stream).await;
+        let mut left = usize::MAX;
+        loop {
+            let last = left;
+            let flushed = async {
+                let held = with_timeout_async(Duration::from_secs(1), hold_async(buffer)).await;
+                let Ok(Ok(out)) = held else { return };
+                left = out.0.len();
+                // Not for nothing: it would be the first use of the stream.
+                if 0 < left && left < last {
+                    let _ = flush(out, stream).await;
+                }
+            };
+            let in_time = now_or_wait(with_timeout_async(PATIENCE, flushed));
+            if !matches!(in_time, Some(Err(_))) || left == last {
+                break;
             }
-        };
-        let _ = now_or_wait(with_timeout_async(Duration::from_secs(1), flushed));
+        }
     }
 }
 
@@ -72,7 +85,8 @@ macro_rules! output {
         ///
         /// # Cancellation
         /// The commit point of a write is that its bytes are in the buffer, before it waits for the reader: they are written by the
-        /// next call of any thread, or when a runtime ends.
+        /// next call of any thread, or when a runtime ends (which waits up to 10 s for a reader that takes nothing). More than 64 KiB
+        /// are accepted in parts: a longer `write_all` that is cancelled may leave some of them.
         ///
         /// # Blocking
         /// A host or stackful parasite switches away, an OS thread parks, while the reader is slow or another thread writes. A host
@@ -81,7 +95,8 @@ macro_rules! output {
         pub struct $name(());
 
         impl $name {
-            /// Keeps all other threads away until the lock is dropped.
+            /// Keeps all other threads away until the lock is dropped, or a call through it is cancelled. The thread itself must write
+            /// through the lock meanwhile: it is no re-entrant lock, as that of `std` is, and another call waits for ever.
             ///
             /// # Panics
             /// On a host that is unwinding, if another thread has the lock.
@@ -177,7 +192,7 @@ macro_rules! output {
             }
         }
 
-        #[doc = concat!("[`", stringify!($name), "`] while other threads are kept away from it: by [`", stringify!($name), "::lock`].")]
+        #[doc = concat!("[`", stringify!($name), "`] while other threads are kept away from it: by [`", stringify!($name), "::lock`]. A call through it that is cancelled gives the lock up; the next call takes it again.")]
         #[derive(Debug)]
         pub struct $lock {
             /// `None` after a call was cancelled: the next call locks again.

@@ -1,0 +1,35 @@
+//! When a future gives way that never has to wait: the counterpart of [`coop`](super::coop) for async code.
+//!
+//! Invariant: of the operations of futures on one kernel thread, each that reaches [`TURN`] is pending once, and has woken its task.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// The number of operations by futures in a row, on one kernel thread, after which the next one yields first: sockets that are always
+/// ready, or a limiter that has tokens, must not keep a worker to themselves.
+pub(crate) const TURN: u32 = 64;
+
+/// Counts an operation on this kernel thread; every operation that reaches [`TURN`] yields once.
+pub(crate) async fn take_a_turn_async(weight: u32) {
+    let mut waits = turn_is_over(weight);
+    poll_fn(|context| {
+        if std::mem::take(&mut waits) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// Counts: true for every operation that reaches [`TURN`].
+#[inline]
+fn turn_is_over(weight: u32) -> bool {
+    thread_local! {
+        static LEFT: Cell<u32> = const { Cell::new(TURN) };
+    }
+    let left = LEFT.get();
+    LEFT.set(if left > weight { left - weight } else { TURN });
+    left <= weight
+}
