@@ -176,6 +176,18 @@ impl<Q, A> Client<Q, A> {
         future_evt(self.call_async(request))
     }
 
+    /// Closes the channel: calls fail from now on, also those whose request waits, which comes back; servers get the error that
+    /// they get when no client is left. Requests that have been taken can still be replied to. False if it was closed already, by
+    /// such a call or because a side is gone.
+    pub fn close(&self) -> bool {
+        self.0.close()
+    }
+
+    /// True if no request will be taken any more: the channel has been [closed](Self::close), or a side is gone.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
     /// [`call`](Self::call), waiting at most `timeout` in all.
     ///
     /// # Errors
@@ -284,6 +296,31 @@ impl<Q, A> Server<Q, A> {
     /// A host that is cancelled before a client gives its request unwinds from here, and has taken nothing.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<(Q, Reply<A>), RecvTimeoutError> {
         self.0.recv_timeout(timeout)
+    }
+
+    /// Closes the channel, as [`Client::close`]: for a server that ends while it still replies to what it has taken.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::rpc::CallError;
+    /// # lamprey::run(|| {
+    /// let (client, server) = lamprey::rpc::<u32, u32>();
+    /// let first = client.clone();
+    /// let first = lamprey::spawn(move || first.call(1));
+    /// let (request, reply) = server.recv().unwrap();
+    /// server.close();
+    /// assert_eq!(client.call(2), Err(CallError::Disconnected(2)));
+    /// reply.send(request * 2).unwrap();
+    /// assert_eq!(first.join().unwrap(), Ok(2));
+    /// # });
+    /// ```
+    pub fn close(&self) -> bool {
+        self.0.close()
+    }
+
+    /// True if no request will come any more: the channel has been [closed](Self::close), or a side is gone.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
     }
 
     /// The requests that come, until no client is left.

@@ -116,6 +116,41 @@ impl<T> Mine<T> {
     }
 }
 
+/// The event of meeting a partner, who receives what `send` sends or has sent what `receive` receives.
+#[expect(clippy::type_complexity, reason = "an opaque type would hide that its branches are Send")]
+fn meet<T, S, R, F>(
+    send: F,
+    receive: R,
+    mine: &Mine<T>,
+) -> Choose<(
+    Wrap<S, impl FnOnce(Result<(), SendError<SwapOffer<T>>>) -> Met<T> + use<T, S, R, F>>,
+    Wrap<R, impl FnOnce(Result<SwapOffer<T>, RecvError>) -> Met<T> + use<T, S, R, F>>,
+)>
+where
+    S: Event<Output = Result<(), SendError<SwapOffer<T>>>>,
+    R: Event<Output = Result<SwapOffer<T>, RecvError>>,
+    F: FnOnce(SwapOffer<T>) -> S,
+{
+    let (answer, answered) = oneshot::oneshot();
+    let (ours, theirs) = (mine.share(), mine.share());
+    choose((
+        send(SwapOffer { theirs, answer }).wrap(move |sent| match sent {
+            Ok(()) => Met::Offered(answered),
+            Err(_) => Met::Nobody,
+        }),
+        receive.wrap(move |got| {
+            let Some((offer, theirs)) =
+                got.ok().and_then(|offer| offer.theirs.take().map(|theirs| (offer, theirs)))
+            else {
+                return Met::Nobody;
+            };
+            // An error means that the partner was cancelled since then; it counts as having swapped.
+            let _ = offer.answer.send(ours.swapped());
+            Met::Swapped(theirs)
+        }),
+    ))
+}
+
 impl<T> SwapChannel<T> {
     /// A new channel without waiters.
     pub fn new() -> Self {
@@ -131,31 +166,14 @@ impl<T> SwapChannel<T> {
     ) -> Choose<(
         Wrap<
             SendEvt<&'a Sender<SwapOffer<T>>>,
-            impl FnOnce(Result<(), SendError<SwapOffer<T>>>) -> Met<T> + use<T>,
+            impl FnOnce(Result<(), SendError<SwapOffer<T>>>) -> Met<T> + use<'a, T>,
         >,
         Wrap<
             RecvEvt<&'a Receiver<SwapOffer<T>>>,
-            impl FnOnce(Result<SwapOffer<T>, RecvError>) -> Met<T> + use<T>,
+            impl FnOnce(Result<SwapOffer<T>, RecvError>) -> Met<T> + use<'a, T>,
         >,
     )> {
-        let (answer, answered) = oneshot::oneshot();
-        let (ours, theirs) = (mine.share(), mine.share());
-        choose((
-            self.tx.send_evt(SwapOffer { theirs, answer }).wrap(move |sent| match sent {
-                Ok(()) => Met::Offered(answered),
-                Err(_) => Met::Nobody,
-            }),
-            self.rx.recv_evt().wrap(move |got| {
-                let Some((offer, theirs)) =
-                    got.ok().and_then(|offer| offer.theirs.take().map(|theirs| (offer, theirs)))
-                else {
-                    return Met::Nobody;
-                };
-                // An error means that the partner was cancelled since then; it counts as having swapped.
-                let _ = offer.answer.send(ours.swapped());
-                Met::Swapped(theirs)
-            }),
-        ))
+        meet(|offer| self.tx.send_evt(offer), self.rx.recv_evt(), mine)
     }
 
     /// Completes a wait queue. `None` if there was no partner, or it was cancelled; our value is then still
@@ -282,6 +300,16 @@ impl<T> SwapChannel<T> {
     {
         let mine = Mine::new(value);
         self.meet_evt(&mine)
+            .wrap(move |met| self.end(met, &mine).unwrap_or_else(|| self.swap_shared(&mine)))
+            .boxed()
+    }
+}
+
+impl<T: Send + 'static> SwapChannel<T> {
+    /// [`swap_evt`](Self::swap_evt) that owns a handle of the channel, so that a function can return it.
+    pub fn into_swap_evt(self, value: T) -> BoxedEvent<'static, T> {
+        let (mine, tx, rx) = (Mine::new(value), self.tx.clone(), self.rx.clone());
+        meet(move |offer| tx.into_send_evt(offer), rx.into_recv_evt(), &mine)
             .wrap(move |met| self.end(met, &mine).unwrap_or_else(|| self.swap_shared(&mine)))
             .boxed()
     }

@@ -3,9 +3,10 @@
 use crate::common::{FOREVER, blocked, run};
 use futures::poll;
 use lamprey::event::{Event, choose, never};
+use lamprey::rpc::CallError;
 use lamprey::{
     Receives, RecvError, SendError, Sends, TryRecvError, bounded, broadcast, channel, channel_of, mailbox,
-    multicast, oneshot, spawn, unbounded, wait, yield_now,
+    multicast, oneshot, rpc, spawn, unbounded, wait, yield_now,
 };
 use std::pin::pin;
 use std::sync::Arc;
@@ -196,6 +197,24 @@ fn a_oneshot_is_closed_by_its_receiver_until_it_has_been_sent() {
         drop(tx);
         assert!(!rx.close());
         assert_eq!(rx.recv(), Err(RecvError));
+    });
+}
+
+#[test]
+fn a_server_that_closes_replies_to_what_it_has_taken() {
+    run(1, || {
+        let (client, server) = rpc::<u32, u32>();
+        let [taken, waits] = [1, 2].map(|n| {
+            let client = client.clone();
+            blocked(move || client.call(n))
+        });
+        let (request, reply) = server.recv().unwrap();
+        assert!(server.close() && server.is_closed() && client.is_closed() && !client.close());
+        assert_eq!(waits.join().unwrap(), Err(CallError::Disconnected(2)));
+        assert_eq!(client.call(3), Err(CallError::Disconnected(3)));
+        assert!(server.recv().is_err());
+        reply.send(request * 2).unwrap();
+        assert_eq!(taken.join().unwrap(), Ok(2));
     });
 }
 

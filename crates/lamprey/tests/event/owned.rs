@@ -5,8 +5,8 @@ use lamprey::event::{AsyncEvent, BoxedEvent, Event, always, choose, never, prefe
 use lamprey::net::UnixStream;
 use lamprey::sync::{Barrier, WaitGroup};
 use lamprey::{
-    IVar, MVar, RateLimiter, RecvError, SendError, bounded, broadcast, channel_of, interval, mailbox,
-    multicast, oneshot, parasite, process, rpc, spawn, unbounded, wait, watch, yield_now,
+    IVar, MVar, RateLimiter, RecvError, SendError, SwapChannel, bounded, broadcast, channel_of, interval,
+    mailbox, multicast, oneshot, parasite, process, rpc, spawn, unbounded, wait, watch, yield_now,
 };
 use std::future::IntoFuture;
 use std::io::Write;
@@ -64,6 +64,12 @@ fn functions_return_the_events_of_all_kinds() {
         let var = IVar::new();
         var.put(5).unwrap();
         assert_eq!(thrice(|| var.clone().into_get_evt().boxed()), [5; 3]);
+
+        let place = SwapChannel::new();
+        let partner = place.clone();
+        let partner = spawn(move || (0..3).map(|n| partner.swap(n)).sum::<u32>());
+        assert_eq!(thrice(|| place.clone().into_swap_evt(5)).into_iter().sum::<u32>(), 3);
+        assert_eq!(partner.join().unwrap(), 15);
 
         let (client, server) = rpc();
         let serving = spawn(move || {
