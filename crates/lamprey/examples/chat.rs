@@ -85,8 +85,7 @@ fn demonstrate(address: std::net::SocketAddr) -> io::Result<()> {
         }));
     }
     drop(here);
-    let stay: Vec<_> = done.iter().collect();
-    drop(stay);
+    drop(done.iter().collect::<Vec<_>>()); // all streams
     talks.into_iter().try_for_each(|talk| talk.join().unwrap())
 }
 
@@ -99,15 +98,16 @@ fn main() -> io::Result<()> {
         let ends = stop.clone();
         let signals = signal::ctrl_c()?;
         spawn(move || signals.recv().map(|_| ends.cancel()));
-        if address.is_none() {
-            let ends = stop.clone();
+        let ends = stop.clone();
+        let shows = address.is_none().then(|| {
             spawn(move || {
-                demonstrate(here).unwrap();
+                let shown = demonstrate(here);
                 ends.cancel();
-            });
-        }
+                shown
+            })
+        });
         serve(&listener, &stop)?;
         println!("the room is closed");
-        Ok(())
+        shows.map_or(Ok(()), |shows| shows.join().unwrap())
     })
 }

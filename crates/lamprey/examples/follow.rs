@@ -119,7 +119,7 @@ fn follow(path: &Path, pattern: &str) -> io::Result<()> {
 /// Writes a log, and cuts and replaces it.
 fn demonstrate(path: &Path) -> io::Result<()> {
     use io::Write;
-    let mut file = std::fs::File::create(path)?;
+    let mut file = File::create(path)?;
     writeln!(file, "one")?;
     lamprey::sleep(std::time::Duration::from_millis(20));
     fs::rename(path, path.with_extension("old"))?;
@@ -135,8 +135,9 @@ fn main() -> io::Result<()> {
             let folder = std::env::temp_dir().join(format!("follow-{}", std::process::id()));
             fs::create_dir_all(&folder)?;
             let (path, place) = (folder.join("log"), folder.join("log"));
-            lamprey::spawn(move || demonstrate(&place).unwrap());
+            let shows = lamprey::spawn(move || demonstrate(&place));
             follow(&path, &pattern)?;
+            shows.join().unwrap()?;
             fs::remove_dir_all(folder)
         }
     })

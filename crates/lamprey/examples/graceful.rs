@@ -86,12 +86,10 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:0"))?;
         let here = listener.local_addr()?;
         println!("listening on {here}");
-        if address.is_none() {
-            spawn(move || demonstrate(here).unwrap());
-        }
+        let shows = address.is_none().then(|| spawn(move || demonstrate(here)));
         let Counts { lines, ended, cut_off } = serve(&listener, grace)?;
         let count = AtomicUsize::into_inner;
         println!("{} lines; {} conversations ended, {} cut off", count(lines), count(ended), count(cut_off));
-        Ok(())
+        Ok(shows.map_or(Ok(()), |shows| shows.join().unwrap())?)
     })
 }

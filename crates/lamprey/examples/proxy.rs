@@ -109,6 +109,13 @@ fn until(proxy: SocketAddr, wanted: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// The first of two backends dies.
+fn demonstrate(proxy: SocketAddr, first: lamprey::JoinHandle<()>) -> io::Result<()> {
+    until(proxy, "backend 1")?;
+    let _ = first.cancel_and_join(); // an error: it was cancelled
+    until(proxy, "backend 2")
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut arguments = std::env::args().skip(1);
     let here = arguments.next();
@@ -123,19 +130,18 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let (signals, ends) = (signal::ctrl_c()?, stop.clone());
         spawn(move || signals.recv().map(|_| ends.cancel()));
         let mut backends: Vec<_> = addresses.into_iter().map(Backend::new).collect();
+        let mut shows = None;
         if here.is_none() {
-            let [(one, first), (two, second)] = [greeter(1)?, greeter(2)?];
+            let [(one, first), (two, _)] = [greeter(1)?, greeter(2)?];
             backends.extend([Backend::new(one), Backend::new(two)]);
             let ends = stop.clone();
-            spawn(move || -> io::Result<()> {
-                until(proxy, "backend 1")?;
-                let _ = first.cancel_and_join();
-                until(proxy, "backend 2")?;
-                drop(second);
+            shows = Some(spawn(move || {
+                let shown = demonstrate(proxy, first);
                 ends.cancel();
-                Ok(())
-            });
+                shown
+            }));
         }
-        Ok(serve(&listener, &backends, &stop)?)
+        serve(&listener, &backends, &stop)?;
+        Ok(shows.map_or(Ok(()), |shows| shows.join().unwrap())?)
     })
 }
