@@ -2,12 +2,10 @@
 
 use super::child::Child;
 use crate::io::PipeReader;
-use crate::io::waiting::{now_or_wait, unwinding};
-use std::future::{Future, poll_fn};
+use crate::io::waiting::{both, now_or_wait, unwinding};
+use std::future::Future;
 use std::io;
-use std::pin::pin;
 use std::process::Output;
-use std::task::Poll;
 
 impl Child {
     /// Closes the child's standard input, reads what it writes to the pipes that are here, and waits for its end.
@@ -47,30 +45,4 @@ async fn read(pipe: Option<PipeReader>) -> io::Result<Vec<u8>> {
         pipe.read_to_end_async(&mut bytes).await?;
     }
     Ok(bytes)
-}
-
-/// The outputs of both futures, which go on by turns.
-async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
-    let (mut a, mut b) = (pin!(a), pin!(b));
-    let (mut of_a, mut of_b) = (None, None);
-    poll_fn(|context| {
-        if of_a.is_none()
-            && let Poll::Ready(output) = a.as_mut().poll(context)
-        {
-            of_a = Some(output);
-        }
-        if of_b.is_none()
-            && let Poll::Ready(output) = b.as_mut().poll(context)
-        {
-            of_b = Some(output);
-        }
-        match (of_a.take(), of_b.take()) {
-            (Some(a), Some(b)) => Poll::Ready((a, b)),
-            (a, b) => {
-                (of_a, of_b) = (a, b);
-                Poll::Pending
-            }
-        }
-    })
-    .await
 }

@@ -13,15 +13,14 @@ use self::config::{Config, in_hosts};
 use super::names::{self, Answer, Failure, Keep};
 use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::events::{FutureEvt, future_evt};
+use crate::io::waiting::both;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::{Name, RData, RecordType};
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 /// A resolver that asks name servers itself, over Lamprey's sockets: many names at once cost no kernel threads, and a question
@@ -251,30 +250,4 @@ fn take_addresses(message: &Message, addresses: &mut Vec<IpAddr>, time: &mut Opt
         let good = Duration::from_secs(record.ttl.into());
         *time = Some(time.map_or(good, |time| time.min(good)));
     }
-}
-
-/// The outputs of two futures that run side by side.
-async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
-    let (mut a, mut b) = (pin!(a), pin!(b));
-    let (mut of_a, mut of_b) = (None, None);
-    poll_fn(|context| {
-        if of_a.is_none()
-            && let Poll::Ready(output) = a.as_mut().poll(context)
-        {
-            of_a = Some(output);
-        }
-        if of_b.is_none()
-            && let Poll::Ready(output) = b.as_mut().poll(context)
-        {
-            of_b = Some(output);
-        }
-        match (of_a.take(), of_b.take()) {
-            (Some(a), Some(b)) => Poll::Ready((a, b)),
-            (a, b) => {
-                (of_a, of_b) = (a, b);
-                Poll::Pending
-            }
-        }
-    })
-    .await
 }

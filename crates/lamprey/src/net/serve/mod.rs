@@ -154,7 +154,7 @@ impl<'a, L: Listener> Serving<'a, L> {
     /// Accepts connections, and calls `handler` for each, on a host of its own in `scope`.
     ///
     /// It returns when it is stopped: [`until`](Self::until)'s token is cancelled, the listener is closed, or the scope is
-    /// cancelled (which cancels the handlers as well). Otherwise the handlers that run go on, and `scope` waits for them.
+    /// cancelled (which cancels the handlers as well), or the runtime ends or has ended. Otherwise the handlers that run go on, and `scope` waits for them.
     ///
     /// While the process is out of descriptors, or the machine out of memory, it tries again less and less often, as
     /// `accept_with_backoff` does.
