@@ -51,6 +51,7 @@ pub struct Callback<T>(Arc<Mutex<Option<oneshot::Sender<T>>>>);
 ///
 /// If it is dropped, or another event is chosen, the callback [sees](Callback::is_wanted) that nobody waits for it. To keep it
 /// over a choice that it may lose, choose [`wait_evt`](Self::wait_evt).
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct CallbackEvt<T>(oneshot::Receiver<T>);
 
 impl<T> Callback<T> {

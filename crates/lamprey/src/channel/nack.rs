@@ -49,6 +49,7 @@ pub fn with_nack<E: Event, F: FnOnce(Nack) -> E>(f: F) -> WithNack<F> {
 
 /// See [`with_nack`].
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct WithNack<F>(F);
 
 /// The event that another one was not chosen; see [`with_nack`]. Once it has happened it stays so: any number

@@ -46,11 +46,14 @@ pub struct Child {
     /// `None` only while it is dropped.
     child: Option<process::Child>,
     kill_on_drop: bool,
+    /// It was started as the first of a group of processes, which is killed with it.
+    leads_group: bool,
 }
 
 impl Child {
-    pub(super) fn new(child: process::Child, kill_on_drop: bool) -> io::Result<Self> {
-        let mut this = Self { stdin: None, stdout: None, stderr: None, child: Some(child), kill_on_drop };
+    pub(super) fn new(child: process::Child, kill_on_drop: bool, leads_group: bool) -> io::Result<Self> {
+        let mut this =
+            Self { stdin: None, stdout: None, stderr: None, child: Some(child), kill_on_drop, leads_group };
         let std = this.std();
         let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
         this.stdin = stdin.map(|pipe| OwnedFd::from(pipe).try_into()).transpose()?;
@@ -142,13 +145,22 @@ impl Child {
 
     /// Kills the child, by `SIGKILL`. [`wait`](Self::wait) says when it has ended. One that has ended already stays as it is.
     ///
-    /// Processes that the child has started are not killed: for these give it a group of its own
-    /// ([`Command::process_group`](super::Command::process_group)).
+    /// Processes that the child has started are not killed: for these give it a group of its own, and use
+    /// [`signal_group`](Self::signal_group).
     ///
     /// # Errors
     /// The system's: it is another user's process.
     pub fn kill(&mut self) -> io::Result<()> {
         self.std().kill()
+    }
+
+    /// Sends `signal` to the child's group of processes, of which it is the first: it was started with
+    /// [`process_group(0)`](super::Command::process_group), so those that it has started itself get the signal as well.
+    ///
+    /// # Errors
+    /// `NotFound` if the child has ended, or has no group of its own; as [`signal`](Self::signal).
+    pub fn signal_group(&mut self, signal: Signal) -> io::Result<()> {
+        self.send(signal, true)
     }
 
     /// Sends `signal` to the child.
@@ -172,6 +184,10 @@ impl Child {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn signal(&mut self, signal: Signal) -> io::Result<()> {
+        self.send(signal, false)
+    }
+
+    fn send(&mut self, signal: Signal, to_group: bool) -> io::Result<()> {
         if self.try_wait()?.is_some() {
             let text = format!("{signal} cannot be sent to a child process that has ended");
             return Err(io::Error::new(ErrorKind::NotFound, text));
@@ -183,9 +199,9 @@ impl Child {
             ));
         }
         // It has not been reaped, so its number is not another's.
-        let pid = Pid::from_child(self.std());
+        let pid = Pid::from_child(self.std()).as_raw_pid();
         // SAFETY: `kill` takes two numbers, and touches no memory of this process.
-        match unsafe { libc::kill(pid.as_raw_pid(), signal.as_raw()) } {
+        match unsafe { libc::kill(if to_group { -pid } else { pid }, signal.as_raw()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
@@ -197,17 +213,16 @@ impl TryFrom<process::Child> for Child {
 
     /// Takes a child of `std`, with its pipes.
     fn try_from(child: process::Child) -> io::Result<Self> {
-        Self::new(child, false)
+        Self::new(child, false, false)
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
         if self.kill_on_drop {
             // It fails for one that has ended, or is another user's: there is no more to do.
-            let _ = child.kill();
+            let _ = self.send(Signal::KILL, self.leads_group);
         }
-        reaper::adopt(child);
+        self.child.take().into_iter().for_each(reaper::adopt);
     }
 }

@@ -45,6 +45,16 @@ pub struct Command {
     /// The program has said where the child's standard input, output and error go.
     chosen: [bool; 3],
     kill_on_drop: bool,
+    leads_group: bool,
+}
+
+/// What a start does besides what the command says.
+#[derive(Clone, Copy)]
+struct Start {
+    chosen: [bool; 3],
+    default: Default,
+    kill_on_drop: bool,
+    leads_group: bool,
 }
 
 /// Where the streams go if the program has not said it: those of `spawn` and of `output`.
@@ -121,13 +131,16 @@ impl Command {
         self.with_std(|std| std.stderr(stderr))
     }
 
-    /// The group of processes to which the child belongs; 0 is a new one, of the child. A group can be killed as a whole.
+    /// The group of processes to which the child belongs; 0 is a new one, of the child, to which also belong the processes that the child
+    /// starts. It gets signals as a whole ([`Child::signal_group`], [`kill_on_drop`](Self::kill_on_drop)), and Ctrl-C at the terminal no more.
     pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.leads_group = group == 0;
         self.with_std(|std| std.process_group(group))
     }
 
     /// A child that is dropped before it has ended is killed: also when the host that waits for it is cancelled, or runs out of time.
-    /// Not killed are the processes that it has started itself.
+    /// Processes that it has started itself (`sh -c "a; b"` starts `a`) are killed only if it has a group of its own:
+    /// [`process_group(0)`](Self::process_group).
     pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
         self.kill_on_drop = kill;
         self
@@ -163,8 +176,8 @@ impl Command {
     /// # Blocking
     /// As [`block`](crate::block).
     pub fn spawn(&mut self) -> io::Result<Child> {
-        let (std, kill_on_drop, chosen) = self.parts()?;
-        block(move || start(&std, Default::Inherit, chosen, kill_on_drop))
+        let (std, how) = self.parts(Default::Inherit)?;
+        block(move || start(&std, how))
     }
 
     /// [`spawn`](Self::spawn) in async code.
@@ -179,8 +192,8 @@ impl Command {
     }
 
     async fn start_async(&mut self, default: Default) -> io::Result<Child> {
-        let (std, kill_on_drop, chosen) = self.parts()?;
-        block_async(move || start(&std, default, chosen, kill_on_drop)).await
+        let (std, how) = self.parts(default)?;
+        block_async(move || start(&std, how)).await
     }
 
     /// Starts the child, and waits for its end.
@@ -228,12 +241,13 @@ impl Command {
         output::collect(self.start_async(Default::Collect).await?).await
     }
 
-    fn parts(&self) -> io::Result<(Arc<Mutex<process::Command>>, bool, [bool; 3])> {
+    fn parts(&self, default: Default) -> io::Result<(Arc<Mutex<process::Command>>, Start)> {
         if world::is_simulated() {
             let text = "a simulation has no child processes: start a host instead, or give the program another way to do this";
             return Err(io::Error::new(ErrorKind::Unsupported, text));
         }
-        Ok((self.std.clone(), self.kill_on_drop, self.chosen))
+        let Self { chosen, kill_on_drop, leads_group, .. } = *self;
+        Ok((self.std.clone(), Start { chosen, default, kill_on_drop, leads_group }))
     }
 }
 
@@ -246,34 +260,29 @@ fn start_and_wait<T>(started: impl Future<Output = io::Result<T>>) -> io::Result
 }
 
 /// Starts a child, on the pool.
-fn start(
-    command: &Mutex<process::Command>,
-    default: Default,
-    chosen: [bool; 3],
-    kill_on_drop: bool,
-) -> io::Result<Child> {
+fn start(command: &Mutex<process::Command>, how: Start) -> io::Result<Child> {
     let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
     // The command keeps what it was told last, and it cannot be asked.
-    let streams: [fn() -> Stdio; 3] = match default {
+    let streams: [fn() -> Stdio; 3] = match how.default {
         Default::Inherit => [Stdio::inherit; 3],
         Default::Collect => [Stdio::null, Stdio::piped, Stdio::piped],
     };
-    if !chosen[0] {
+    if !how.chosen[0] {
         command.stdin(streams[0]());
     }
-    if !chosen[1] {
+    if !how.chosen[1] {
         command.stdout(streams[1]());
     }
-    if !chosen[2] {
+    if !how.chosen[2] {
         command.stderr(streams[2]());
     }
-    Child::new(command.spawn()?, kill_on_drop)
+    Child::new(command.spawn()?, how.kill_on_drop, how.leads_group)
 }
 
 impl From<process::Command> for Command {
     /// Where its streams go counts as said: [`output`](Self::output) collects what was `piped`.
     fn from(std: process::Command) -> Self {
-        Self { std: Arc::new(Mutex::new(std)), chosen: [true; 3], kill_on_drop: false }
+        Self { std: Arc::new(Mutex::new(std)), chosen: [true; 3], kill_on_drop: false, leads_group: false }
     }
 }
 

@@ -77,10 +77,12 @@ ends!(Receiver<T>, &Receiver<T> => Side::Receiver, Result<T, RecvError>, |met, s
 
 /// The event of [`Receiver::recv_evt`].
 #[derive(Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct RecvEvt<R>(R);
 
 /// The event of [`Sender::send_evt`].
 #[derive(Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct SendEvt<S: End>(S, S::Item);
 
 awaitable!({R: End} RecvEvt<R>, R::Output);

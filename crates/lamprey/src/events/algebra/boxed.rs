@@ -8,6 +8,7 @@ use std::time::Instant;
 
 /// The event that [`Event::boxed`] returns. Synchronising allocates once more, for the branch.
 #[doc(alias = "BoxFuture")]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct BoxedEvent<'a, T>(Box<dyn FnOnce() -> BoxedBranch<'a, T> + Send + 'a>);
 
 impl<'a, T> BoxedEvent<'a, T> {

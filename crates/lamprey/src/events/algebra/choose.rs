@@ -61,6 +61,7 @@ pub fn prefer<G: Events>(events: G) -> Choose<G> {
 
 /// The event that [`choose`] and [`prefer`] return.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct Choose<G> {
     events: G,
     ordered: bool,

@@ -93,6 +93,7 @@ pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
 
 /// The event that [`choose_all`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct ChooseAll<G>(G);
 
 awaitable!({G: Events} ChooseAll<G>, Vec<G::Output>);

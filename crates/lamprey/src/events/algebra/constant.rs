@@ -32,10 +32,12 @@ pub fn never<T>() -> Never<T> {
 
 /// The event that [`always`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct Always<T>(T);
 
 /// The event that [`never()`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
 awaitable!({T} Always<T>, T);

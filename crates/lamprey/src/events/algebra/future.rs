@@ -32,6 +32,7 @@ pub fn future_evt<F: Future>(future: F) -> FutureEvt<F> {
 }
 
 /// The event that [`future_evt`] returns.
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct FutureEvt<F>(F);
 
 impl<F> fmt::Debug for FutureEvt<F> {
@@ -56,6 +57,7 @@ impl<F: Future> Event for FutureEvt<F> {
 
 /// A [`FutureEvt`] whose communication can also be tried without its future, which is cheaper (`T`: by what). The
 /// future is made and polled only to wait.
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct TriedEvt<T>(T);
 
 /// The event of what `attempt` does.

@@ -24,6 +24,7 @@ pub fn guard<E: Event, F: FnOnce() -> E>(f: F) -> Guard<F> {
 
 /// The event that [`guard`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct Guard<F>(F);
 
 awaitable!({E: Event, F: FnOnce() -> E} Guard<F>, E::Output);

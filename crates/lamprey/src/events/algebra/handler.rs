@@ -29,6 +29,7 @@ pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Panic> {
 
 /// The event that [`Event::wrap_handler`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct WrapHandler<E, F> {
     event: E,
     handler: F,

@@ -47,6 +47,7 @@ pub fn at(instant: Instant) -> At {
 
 /// The event that [`timeout`] and [`at`] return.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct At(When);
 
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 /// The event that [`Event::wrap`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct Wrap<E, F> {
     event: E,
     f: F,

@@ -5,26 +5,32 @@ use crate::events::{Event, always, choose};
 
 /// The asynchronous event that [`Event::spawn_evt`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct Spawned<E>(E);
 
 /// See [`spawn_evt`].
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct SpawnFn<F>(F);
 
 /// See [`AsyncEvent::s_wrap`].
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct SWrap<A, F>(A, F);
 
 /// The asynchronous event that [`AsyncEvent::a_wrap`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct AWrap<A, F>(A, F);
 
 /// The asynchronous event that [`a_guard`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct AGuard<F>(F);
 
 /// The asynchronous event that [`a_choose`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct AChoose<G>(G);
 
 /// An asynchronous event that runs `f` in an implicit thread: a spawn that can be combined with others.

@@ -7,10 +7,12 @@ use crate::sched::panic::Panic;
 
 /// The asynchronous event that [`AsyncEvent::s_wrap_handler`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct SWrapHandler<A, F>(A, F);
 
 /// The asynchronous event that [`AsyncEvent::a_wrap_handler`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub struct AWrapHandler<A, F>(A, F);
 
 impl<A, F> SWrapHandler<A, F> {

@@ -9,6 +9,7 @@ use crate::events::{Always, Event, Wrap, always};
 
 /// The event that [`AsyncEvent::a_trans`] returns.
 #[derive(Debug, Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct ATrans<A>(A);
 
 /// What `a_sync` gives.

@@ -8,6 +8,7 @@ use crate::events::algebra::awaitable;
 use std::fmt;
 
 /// The event of [`Mutex::lock_evt`].
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct LockEvt<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     site: Site,

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 
 /// The event of [`RwLock::read_evt`] (`M`: [`Reading`](super::Reading)) and [`RwLock::write_evt`]
 /// ([`Writing`](super::Writing)).
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct RwLockEvt<'a, T: ?Sized, M> {
     lock: &'a RwLock<T>,
     site: Site,

@@ -61,6 +61,7 @@ impl<S: Deref<Target = Semaphore>> fmt::Debug for SemaphorePermit<S> {
 
 /// The event of [`Semaphore::acquire_evt`] and [`Semaphore::acquire_owned_evt`].
 #[derive(Clone)]
+#[must_use = "an event does nothing until a thread synchronises on it"]
 pub struct AcquireEvt<S> {
     semaphore: S,
     n: u32,
