@@ -206,9 +206,16 @@ impl<M> Inbox<M> {
         how: impl FnOnce(&R) -> Ended,
     ) -> Result<R, Ended> {
         let run = self.being.begin();
-        match catch_unwind(AssertUnwindSafe(|| run.token.run(|| body(self)))) {
-            Ok(Ok(result)) => {
-                run.end(how(&result));
+        // `how` within it: an error of the program is asked for its text.
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            run.token.run(|| body(self)).map(|result| {
+                let how = how(&result);
+                (result, how)
+            })
+        }));
+        match ended {
+            Ok(Ok((result, how))) => {
+                run.end(how);
                 Ok(result)
             }
             Ok(Err(Cancelled)) => {

@@ -298,6 +298,13 @@ impl Readiness {
         self.lock().polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
     }
 
+    /// The state of the socket has changed in a way of which the kernel sends no event: also wakes those that wait in `poll(2)`.
+    #[cfg(not(loom))]
+    pub(crate) fn edge_of_socket(&self) {
+        self.edge(true, true);
+        self.lock().polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
+    }
+
     /// `reactor` has stopped polling: waiters are woken, try again, and register with a live reactor.
     pub(crate) fn reactor_retired(&self, reactor: &Arc<Reactor>) {
         let gone = {

@@ -11,6 +11,8 @@ pub(crate) struct Options {
     pub(crate) write_timeout: Timeout,
     nonblocking: AtomicBool,
     zero_copy: AtomicBool,
+    /// A datagram socket has been shut down for reading.
+    read_is_shut: AtomicBool,
 }
 
 impl Options {
@@ -36,12 +38,25 @@ impl Options {
         self.zero_copy.store(on, Ordering::Relaxed);
     }
 
+    pub(crate) fn read_is_shut(&self) -> bool {
+        // Acquire: pairs with the Release in `set_read_is_shut`; whoever sees it finds the socket shut down.
+        self.read_is_shut.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_read_is_shut(&self) {
+        // Release: pairs with the Acquire in `read_is_shut`.
+        self.read_is_shut.store(true, Ordering::Release);
+    }
+
     /// Starts with the values of `other`.
     pub(crate) fn copy_from(&self, other: &Self) {
         self.read_timeout.put(other.read_timeout.get());
         self.write_timeout.put(other.write_timeout.get());
         self.set_nonblocking(other.nonblocking());
         self.set_zero_copy(other.zero_copy());
+        if other.read_is_shut() {
+            self.set_read_is_shut();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::simulated;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::net::{AddressFamily, SocketType, getpeername, sockopt};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -52,7 +52,10 @@ pub(super) fn check(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
         Kind::TcpListener | Kind::UnixListener if !listens => {
             Err(wrong(fd, kind, "a socket that does not listen"))
         }
-        Kind::TcpStream | Kind::UnixStream if listens => Err(wrong(fd, kind, "a socket that listens")),
+        Kind::TcpSocket if getpeername(fd).is_ok() => Err(wrong(fd, kind, "a socket that is connected")),
+        Kind::TcpStream | Kind::TcpSocket | Kind::UnixStream if listens => {
+            Err(wrong(fd, kind, "a socket that listens"))
+        }
         _ => Ok(()),
     }
 }

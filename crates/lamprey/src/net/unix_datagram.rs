@@ -22,7 +22,7 @@ use super::transfer::{RECV, SEND, SOCKET_FLAGS};
 use super::unix_address::{by_path, from_kernel, to_kernel};
 use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::world;
 
 /// The pauses while a receiver's queue is full.
@@ -172,15 +172,25 @@ impl UnixDatagram {
     }
 
     fn send_to_kernel(&self, buf: &[u8], address: &SocketAddrUnix) -> io::Result<usize> {
+        coop::call(coop::SYSTEM);
         let mut pauses = Pauses::new(self.0.options.write_timeout.get());
         loop {
-            let sent = self.0.attempt(Interest::Write, Wait::SocketWrite, Some(pauses.next()), |fd| {
-                net::sendto(fd, buf, SEND, address)
-            });
-            match sent {
-                Err(error) if pauses.go_on_after(&error) => {}
-                sent => return sent,
+            match self.try_send_to(buf, address)? {
+                Some(sent) => return Ok(sent),
+                None if self.0.options.nonblocking() => return Err(Errno::AGAIN.into()),
+                None => self.0.pause(Wait::SocketWrite, pauses.next()?)?,
             }
+        }
+    }
+
+    /// `None` if the receiver's queue is full. It is not waited for as writable: the kernel says that of a socket whose own queue
+    /// has room, at each try.
+    fn try_send_to(&self, buf: &[u8], address: &SocketAddrUnix) -> io::Result<Option<usize>> {
+        self.0.check_open()?;
+        match rustix::io::retry_on_intr(|| net::sendto(self.0.get(), buf, SEND, address)) {
+            Ok(sent) => Ok(Some(sent)),
+            Err(Errno::AGAIN) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -244,7 +254,7 @@ impl UnixDatagram {
 
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, Option<SocketAddrAny>)> {
         let timeout = self.0.options.read_timeout.get();
-        self.0.attempt(Interest::Read, Wait::SocketRead, timeout, |fd| receive(fd, buf, flags))
+        self.0.attempt(Interest::Read, Wait::SocketRead, timeout, |fd| self.end_or(receive(fd, buf, flags)))
     }
 
     /// The address of this socket.
@@ -263,12 +273,28 @@ impl UnixDatagram {
         self.0.get().peer_addr()
     }
 
-    /// Shuts down one direction, or both. Threads that wait in that direction are woken.
+    /// Shuts down one direction, or both. Threads that wait in that direction are woken: receives return 0 bytes once nothing is
+    /// left, and sends fail with `BrokenPipe`.
     ///
     /// # Errors
     /// The system's.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.0.get().shutdown(how)
+        self.0.get().shutdown(how)?;
+        if how != Shutdown::Write {
+            self.0.options.set_read_is_shut();
+        }
+        // The kernel says nothing of it to those that wait.
+        self.0.retry_all();
+        Ok(())
+    }
+
+    /// What was received; nothing, if there is nothing and there will be nothing. (The kernel says of that to a non-blocking socket that it
+    /// is to wait.)
+    fn end_or<A>(&self, received: Result<(usize, Option<A>), Errno>) -> Result<(usize, Option<A>), Errno> {
+        match received {
+            Err(Errno::AGAIN) if self.0.options.read_is_shut() => Ok((0, None)),
+            received => received,
+        }
     }
 
     fn shut_down_for_close(&self) {
@@ -305,18 +331,17 @@ impl Pauses {
     }
 
     /// How long to wait before the next try.
-    fn next(&mut self) -> Duration {
+    ///
+    /// # Errors
+    /// `TimedOut` if no time is left.
+    fn next(&mut self) -> io::Result<Duration> {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
-        match self.deadline {
-            Some(deadline) => pause.min(deadline.saturating_duration_since(world::now())),
-            None => pause,
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(world::now()));
+        match left {
+            Some(Duration::ZERO) => Err(io::ErrorKind::TimedOut.into()),
+            Some(left) => Ok(pause.min(left)),
+            None => Ok(pause),
         }
-    }
-
-    /// True if a pause is over, and the time is not.
-    fn go_on_after(&self, error: &io::Error) -> bool {
-        let is_pause = error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none();
-        is_pause && self.deadline.is_none_or(|deadline| world::now() < deadline)
     }
 }

@@ -164,3 +164,29 @@ fn a_body_that_is_run_twice_at_once_says_so() {
         });
     });
 }
+
+#[test]
+fn an_error_that_cannot_be_shown_ends_the_run_as_a_panic() {
+    struct Hidden;
+    impl From<actor::Linked> for Hidden {
+        fn from(_: actor::Linked) -> Self {
+            Self
+        }
+    }
+    impl std::fmt::Display for Hidden {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("not to be shown")
+        }
+    }
+    run(1, || {
+        let (address, inbox) = actor::inbox::<()>();
+        let run_once = inbox.supervised(|inbox| -> Result<(), Hidden> {
+            let _ = inbox.recv();
+            Err(Hidden)
+        });
+        let monitor = address.monitor();
+        address.tell(()).unwrap();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(&run_once)).is_err());
+        assert!(matches!(monitor.wait(), Ended::Panicked(_)));
+    });
+}

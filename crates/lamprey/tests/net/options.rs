@@ -116,6 +116,12 @@ fn descriptors_of_others_are_checked() {
         assert!(error.to_string().ends_with("UdpSocket: it is a socket of the family 1"), "{error}");
         let error = TcpSocket::from_fd(std::fs::File::open("/dev/null").unwrap()).unwrap_err();
         assert!(error.to_string().ends_with("TcpSocket: it is no socket"), "{error}");
+        let std = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let connected = std::net::TcpStream::connect(std.local_addr().unwrap()).unwrap();
+        let error = TcpSocket::from_fd(connected).unwrap_err();
+        assert!(error.to_string().ends_with("it is a socket that is connected"), "{error}");
+        let error = TcpSocket::from_fd(std).unwrap_err();
+        assert!(error.to_string().ends_with("it is a socket that listens"), "{error}");
     });
 }
 

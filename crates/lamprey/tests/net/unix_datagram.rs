@@ -178,3 +178,62 @@ fn within_a_machine_of_a_simulation() {
         sends.join().unwrap();
     });
 }
+
+/// CPU time of this process.
+fn cpu_time() -> Duration {
+    let usage = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(usage.tv_sec as u64, usage.tv_nsec as u32)
+}
+
+#[test]
+fn a_sender_to_a_full_queue_that_is_not_its_peers_does_not_spin() {
+    if role().is_some() {
+        return run(1, || {
+            let place = Place::new("full");
+            let server = UnixDatagram::bind(&place.0).unwrap();
+            let client = UnixDatagram::unbound().unwrap();
+            client.set_write_timeout(Some(Duration::from_millis(1))).unwrap();
+            while client.send_to(b"x", &place.0).is_ok() {}
+            client.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+            let before = cpu_time();
+            assert_eq!(client.send_to(b"x", &place.0).unwrap_err().kind(), ErrorKind::TimedOut);
+            let late = lamprey::wait(client.send_to_async(b"x", &place.0)).unwrap_err();
+            assert_eq!(late.kind(), ErrorKind::TimedOut);
+            // One that spins would have needed what the machine gave it of four seconds.
+            let spent = cpu_time() - before;
+            assert!(spent < Duration::from_millis(500), "{spent:?}");
+            client.set_write_timeout(None).unwrap();
+            let waits = lamprey::spawn({
+                let path = place.0.clone();
+                move || client.send_to(b"last", path)
+            });
+            while server.recv(&mut [0; 8]).unwrap() != 4 {}
+            assert_eq!(waits.join().unwrap().unwrap(), 4);
+        });
+    }
+    let (output, text) = rerun("a_sender_to_a_full_queue_that_is_not_its_peers_does_not_spin", "alone");
+    assert!(output.status.success(), "{text}");
+}
+
+#[test]
+fn shutting_down_wakes_those_that_wait_and_those_to_come() {
+    run(2, || {
+        let (x, y) = UnixDatagram::pair().unwrap();
+        let (x, y) = (Arc::new(x), Arc::new(y));
+        let reader = Arc::clone(&y);
+        let host = lamprey::spawn(move || reader.recv(&mut [0; 4]));
+        let awaiting = Arc::clone(&y);
+        let parasite = lamprey::parasite(async move { awaiting.recv_async(&mut [0; 4]).await });
+        let os_thread = std::thread::spawn({
+            let y = y.clone();
+            move || y.recv(&mut [0; 4])
+        });
+        y.shutdown(std::net::Shutdown::Both).unwrap();
+        assert!(x.send(b"x").is_err());
+        assert_eq!(host.join().unwrap().unwrap(), 0);
+        assert_eq!(parasite.join().unwrap().unwrap(), 0);
+        assert_eq!(os_thread.join().unwrap().unwrap(), 0);
+        assert_eq!(y.recv(&mut [0; 4]).unwrap(), 0);
+        assert_eq!(y.send(b"x").unwrap_err().kind(), ErrorKind::BrokenPipe);
+    });
+}

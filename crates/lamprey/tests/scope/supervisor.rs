@@ -393,6 +393,11 @@ fn the_delays_grow_to_the_maximum() {
     let backoff = Backoff::new(ms(1)).factor(3.0).max(ms(10));
     assert_eq!(delays(backoff, Duration::ZERO, HOUR), [1, 3, 9, 10, 10, 10].map(ms));
     assert_eq!(delays(backoff, ms(3), ms(1)), [1; 6].map(ms), "each had run long enough to begin anew");
+    // Zero times infinity.
+    assert_eq!(
+        delays(Backoff::new(Duration::ZERO).factor(f64::INFINITY), Duration::ZERO, HOUR),
+        [Duration::ZERO; 6]
+    );
     assert_eq!(delays(Backoff::new(Duration::ZERO), Duration::ZERO, HOUR), [Duration::ZERO; 6]);
     // No overflow.
     assert_eq!(

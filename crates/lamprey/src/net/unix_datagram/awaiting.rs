@@ -5,6 +5,7 @@ use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::net::transfer::SEND;
 use crate::net::unix_address::{by_path, to_kernel};
+use crate::sched::coop_async::take_a_turn_async;
 use rustix::net::{self, RecvFlags, SocketAddrAny, SocketAddrUnix};
 use std::future::Future;
 use std::io;
@@ -50,14 +51,12 @@ impl UnixDatagram {
     }
 
     async fn send_to_kernel_async(&self, buf: &[u8], address: &SocketAddrUnix) -> io::Result<usize> {
+        take_a_turn_async(1).await;
         let mut pauses = Pauses::new(self.0.options.write_timeout.get());
         loop {
-            let sent = self.0.attempt_async(Interest::Write, Some(pauses.next()), |fd| {
-                net::sendto(fd, buf, SEND, address)
-            });
-            match sent.await {
-                Err(error) if pauses.go_on_after(&error) => {}
-                sent => return sent,
+            match self.try_send_to(buf, address)? {
+                Some(sent) => return Ok(sent),
+                None => self.0.pause_async(pauses.next()?).await?,
             }
         }
     }
@@ -122,7 +121,7 @@ impl UnixDatagram {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<(usize, Option<SocketAddrAny>)>> + Send {
         let timeout = self.0.options.read_timeout.get();
-        self.0.attempt_async(Interest::Read, timeout, move |fd| receive(fd, buf, flags))
+        self.0.attempt_async(Interest::Read, timeout, move |fd| self.end_or(receive(fd, buf, flags)))
     }
 }
 

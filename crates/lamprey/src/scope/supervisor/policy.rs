@@ -107,10 +107,17 @@ impl Backoff {
 
     /// The delay after a failure that follows `failures` failures in a row.
     pub(super) fn delay(&self, failures: u32) -> Duration {
+        if self.first.is_zero() {
+            return Duration::ZERO; // and not 0 times infinity
+        }
         let seconds = self.first.as_secs_f64() * self.factor.powf(f64::from(failures));
         // An error means that a `Duration` cannot represent it.
         let delay = Duration::try_from_secs_f64(seconds).map_or(self.max, |delay| delay.min(self.max));
-        if self.jitter == 0.0 { delay } else { delay.mul_f64(1.0 - self.jitter * chance()) }
+        if self.jitter == 0.0 {
+            return delay;
+        }
+        let part = 1.0 - self.jitter * chance();
+        Duration::try_from_secs_f64(delay.as_secs_f64() * part).map_or(delay, |part| part.min(delay))
     }
 }
 
