@@ -92,8 +92,12 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[doc(alias = "mpsc")]
 #[doc(alias = "mpmc")]
 #[doc(alias = "chan")]
+#[track_caller]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    assert!(capacity > 0, "bounded(0): a channel without a buffer is made by `lamprey::channel()`");
+    assert!(
+        capacity > 0,
+        "bounded(0): a channel without a buffer is made by `lamprey::channel()`, one of any capacity by `lamprey::channel_of()`"
+    );
     let mut values = VecDeque::new();
     if let Err(error) = values.try_reserve_exact(capacity) {
         panic!("bounded({capacity}): no memory for so many values of {} bytes: {error}", size_of::<T>());

@@ -86,6 +86,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 /// If `capacity` is 0, or there is no memory for so many slots.
 #[doc(alias = "pubsub")]
 #[doc(alias = "fanout")]
+#[track_caller]
 pub fn broadcast<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "broadcast(0): a ring needs a slot for at least one value");
     let mut ring = VecDeque::new();
