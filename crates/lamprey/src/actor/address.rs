@@ -85,8 +85,7 @@ impl<M> Address<M> {
     /// # Errors
     /// [`TrySendError`] with the message.
     pub fn try_tell(&self, message: M) -> Result<(), TrySendError<M>> {
-        let gone = |SendError(message)| TrySendError::Disconnected(message);
-        of!(self, tx => tx.try_send(message), mailbox tx.send(message).map_err(gone))
+        of!(self, tx => tx.try_send(message), mailbox tx.send(message).map_err(TrySendError::from))
     }
 
     /// [`tell`](Self::tell), waiting at most `timeout` for room.
@@ -97,8 +96,7 @@ impl<M> Address<M> {
     /// # Cancellation
     /// As [`tell`](Self::tell).
     pub fn tell_timeout(&self, message: M, timeout: Duration) -> Result<(), SendTimeoutError<M>> {
-        let gone = |SendError(message)| SendTimeoutError::Disconnected(message);
-        of!(self, tx => tx.send_timeout(message, timeout), mailbox tx.send(message).map_err(gone))
+        of!(self, tx => tx.send_timeout(message, timeout), mailbox tx.send(message).map_err(SendTimeoutError::from))
     }
 
     /// Sends a question, and waits for the reply. `question` makes the message, of the [`Reply`] that the actor is to

@@ -111,7 +111,7 @@ impl<T> Sender<T> {
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         unless_unbounded!(&self.0, tx => tx.try_send(value),
-            tx => tx.send(value).map_err(|SendError(value)| TrySendError::Disconnected(value)))
+            tx => tx.send(value).map_err(TrySendError::from))
     }
 
     /// [`send`](Self::send), waiting at most `timeout`.
@@ -123,7 +123,7 @@ impl<T> Sender<T> {
     /// As for `send`.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         unless_unbounded!(&self.0, tx => tx.send_timeout(value, timeout),
-            tx => tx.send(value).map_err(|SendError(value)| SendTimeoutError::Disconnected(value)))
+            tx => tx.send(value).map_err(SendTimeoutError::from))
     }
 
     /// [`send`](Self::send) for async code.

@@ -69,10 +69,10 @@ macro_rules! leaves {
             Self::send(self, value).map(drop)
         }
         fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-            Self::send(self, value).map(drop).map_err(|SendError(value)| TrySendError::Disconnected(value))
+            Self::send(self, value).map(drop).map_err(TrySendError::from)
         }
         fn send_timeout(&self, value: T, _: Duration) -> Result<(), SendTimeoutError<T>> {
-            Self::send(self, value).map(drop).map_err(|SendError(value)| SendTimeoutError::Disconnected(value))
+            Self::send(self, value).map(drop).map_err(SendTimeoutError::from)
         }
         fn send_async<'a>(&'a self, value: T) -> BoxedFuture<'a, Result<(), SendError<T>>>
         where

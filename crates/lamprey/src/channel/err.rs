@@ -147,3 +147,17 @@ impl<T> Error for SendTimeoutError<T> {}
 impl Error for RecvError {}
 impl Error for TryRecvError {}
 impl Error for RecvTimeoutError {}
+
+/// The error of a send that never waits.
+impl<T> From<SendError<T>> for TrySendError<T> {
+    fn from(SendError(value): SendError<T>) -> Self {
+        Self::Disconnected(value)
+    }
+}
+
+/// The error of a send that never waits.
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(SendError(value): SendError<T>) -> Self {
+        Self::Disconnected(value)
+    }
+}

@@ -290,18 +290,10 @@ impl Readiness {
         wakes.give();
     }
 
-    /// Something has arrived for reading that the descriptor does not show any more: also wakes those that wait in
-    /// `poll(2)`.
+    /// [`edge`](Self::edge), for what the descriptor does not show, or no longer: also wakes those that wait in `poll(2)`.
     #[cfg(not(loom))]
-    pub(crate) fn edge_of_ring(&self) {
-        self.edge(true, false);
-        self.lock().polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
-    }
-
-    /// The state of the socket has changed in a way of which the kernel sends no event: also wakes those that wait in `poll(2)`.
-    #[cfg(not(loom))]
-    pub(crate) fn edge_of_socket(&self) {
-        self.edge(true, true);
+    pub(crate) fn edge_unseen(&self, read: bool, write: bool) {
+        self.edge(read, write);
         self.lock().polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
     }
 

@@ -15,6 +15,7 @@ use crate::events::{FutureEvt, future_evt};
 use crate::sched::coop_async::take_a_turn_async;
 use crate::sched::wait::{Early, Waited, wait};
 use crate::sched::{Wait, coop, unwind_cancelled};
+use crate::time::pauses::Pauses;
 use crate::{time, world};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -30,17 +31,6 @@ const LONGEST: Duration = Duration::from_millis(50);
 
 const EXCLUSIVE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 const SHARED: FlockOperation = FlockOperation::NonBlockingLockShared;
-
-/// The time from one attempt to the next.
-struct Pauses(Duration);
-
-impl Pauses {
-    fn next(&mut self) -> Duration {
-        let now = self.0;
-        self.0 = (now * 2).min(LONGEST);
-        now
-    }
-}
 
 impl File {
     /// Locks the file, for this open file alone; waits while another one has it locked, of this process or another.
@@ -209,7 +199,7 @@ impl File {
     }
 
     fn lock_until(&self, operation: FlockOperation, timeout: Option<Duration>) -> io::Result<()> {
-        let mut pauses = Pauses(SHORTEST);
+        let mut pauses = Pauses::new(SHORTEST, LONGEST);
         let deadline = timeout.and_then(time::deadline);
         coop::call(coop::SYSTEM);
         while !self.attempt(operation)? {
@@ -223,7 +213,7 @@ impl File {
     }
 
     async fn lock_when_free(&self, operation: FlockOperation) -> io::Result<()> {
-        let mut pauses = Pauses(SHORTEST);
+        let mut pauses = Pauses::new(SHORTEST, LONGEST);
         take_a_turn_async(1).await;
         while !self.attempt(operation)? {
             crate::sleep::sleep_async(pauses.next()).await;

@@ -167,7 +167,7 @@ impl<S: AsFd> Socket<S> {
 
     /// Lets all that wait try again: something has changed of which the kernel sends no event.
     pub(crate) fn retry_all(&self) {
-        self.readiness.edge_of_socket();
+        self.readiness.edge_unseen(true, true);
     }
 
     /// Makes every operation fail from now on, including those that wait.

@@ -18,6 +18,11 @@ pub(crate) fn now_or_wait<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
+/// The result of `future`; an error if it is not ready on a host that is unwinding, which cannot wait for `what`.
+pub(crate) fn result_or_wait<T>(what: &str, future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    now_or_wait(future).unwrap_or_else(|| Err(unwinding(what)))
+}
+
 /// Why there is none.
 pub(crate) fn unwinding(what: &str) -> io::Error {
     io::Error::new(ErrorKind::WouldBlock, format!("a host that is unwinding cannot wait for {what}"))

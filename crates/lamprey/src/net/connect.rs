@@ -16,11 +16,13 @@ use crate::driver::uring::op;
 use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
+use crate::time::pauses::Pauses;
 use crate::world;
 
-/// The pauses while a Unix listener's queue is full: the kernel sends no event when there is room again.
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// The pauses while the queue of a Unix socket is full: the kernel sends no event when there is room again.
+pub(super) fn pauses() -> Pauses {
+    Pauses::new(Duration::from_millis(1), Duration::from_millis(50))
+}
 
 /// Connects an internet socket.
 pub(super) fn connect<S: AsFd>(
@@ -58,20 +60,18 @@ fn ask(fd: BorrowedFd<'_>, to: &impl SocketAddrArg) -> Result<(), Errno> {
 
 /// Connects a Unix socket: `connect` succeeds at once, or fails while the listener's queue is full.
 pub(super) fn connect_unix<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
-    let mut pause = FIRST_PAUSE;
+    let mut pauses = pauses();
     while !ask_unix(socket, to)? {
-        socket.pause(Wait::Connect, pause)?;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        socket.pause(Wait::Connect, pauses.next())?;
     }
     Ok(())
 }
 
 /// The awaitable form of [`connect_unix`].
 pub(super) async fn connect_unix_async<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
-    let mut pause = FIRST_PAUSE;
+    let mut pauses = pauses();
     while !ask_unix(socket, to)? {
-        socket.pause_async(pause).await?;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        socket.pause_async(pauses.next()).await?;
     }
     Ok(())
 }

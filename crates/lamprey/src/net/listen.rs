@@ -17,14 +17,11 @@ use crate::io::closed::is_closed;
 use crate::io::socket::Socket;
 use crate::io::socket::perform::Forms;
 use crate::sched::Wait;
+use crate::time::pauses::Pauses;
 
 /// The length of the kernel's queue of connections that have not been accepted; the kernel lowers it to
 /// `/proc/sys/net/core/somaxconn`.
 pub(super) const BACKLOG: i32 = 4096;
-
-/// The first pause of an accept loop that found no descriptor left, and the longest after repeated failures.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// One connection, with the peer's address as the kernel gives it.
 pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
@@ -68,13 +65,11 @@ fn try_accept<S: AsFd>(
 }
 
 /// The back-off of an accept loop: how long it pauses after an error, and which errors end it.
-pub struct AcceptBackoff {
-    pause: Duration,
-}
+pub struct AcceptBackoff(Pauses);
 
 impl AcceptBackoff {
     pub(super) fn new() -> Self {
-        Self { pause: FIRST_PAUSE }
+        Self(Pauses::new(Duration::from_millis(5), Duration::from_secs(1)))
     }
 
     /// Returns when it is time to accept again.
@@ -102,8 +97,7 @@ impl AcceptBackoff {
     /// How long to pause before the next try, if at all; the error, if there should be none.
     fn pause_after(&mut self, error: io::Error) -> io::Result<Option<Duration>> {
         if exhausted(&error) {
-            let longer = (self.pause * 2).min(LONGEST_PAUSE);
-            return Ok(Some(std::mem::replace(&mut self.pause, longer)));
+            return Ok(Some(self.0.next()));
         }
         if of_one_connection(&error) { Ok(None) } else { Err(error) }
     }

@@ -114,6 +114,15 @@ macro_rules! tcp_options {
             /// After how many probes without an answer the connection is ended (`TCP_KEEPCNT`).
             set_keepalive_retries / keepalive_retries: u32 =
                 |fd, value| sockopt::set_tcp_keepcnt(fd, value), |fd| sockopt::tcp_keepcnt(fd);
+        }
+    };
+}
+pub(super) use tcp_options;
+
+/// The options of internet sockets that carry data.
+macro_rules! packet_options {
+    ($name:ident) => {
+        $crate::net::option::options! { $name:
             /// The type of service in the packets' IPv4 heads (`IP_TOS`).
             set_tos_v4 / tos_v4: u8 = |fd, value| sockopt::set_ip_tos(fd, value), |fd| sockopt::ip_tos(fd);
             /// The traffic class in the packets' IPv6 heads (`IPV6_TCLASS`).
@@ -122,7 +131,7 @@ macro_rules! tcp_options {
         }
     };
 }
-pub(super) use tcp_options;
+pub(super) use packet_options;
 
 /// The options of all sockets that carry data.
 macro_rules! buffer_options {

@@ -14,7 +14,7 @@ use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
 use super::eyeballs::connect_to_any;
 use super::listen::{self, is_listener};
-use super::option::{buffer_options, options, tcp_options};
+use super::option::{buffer_options, options, packet_options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
@@ -47,6 +47,7 @@ has_timeouts!(TcpStream, std::net::TcpStream);
 is_stream!(TcpStream);
 is_stream_async!(TcpStream);
 stream_events!(TcpStream);
+packet_options!(TcpStream);
 tcp_options!(TcpStream);
 buffer_options!(TcpStream);
 options! { TcpStream:

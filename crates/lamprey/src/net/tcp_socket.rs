@@ -3,7 +3,7 @@
 use super::connect::{connect, connect_async};
 use super::kind::{self, Kind};
 use super::listen;
-use super::option::{buffer_options, options, tcp_options};
+use super::option::{buffer_options, options, packet_options, tcp_options};
 use super::simulated;
 use super::tcp::{TcpListener, TcpStream};
 use super::transfer::SOCKET_FLAGS;
@@ -48,6 +48,7 @@ pub struct TcpSocket {
     bound: std::sync::OnceLock<SocketAddr>,
 }
 
+packet_options!(TcpSocket);
 tcp_options!(TcpSocket);
 buffer_options!(TcpSocket);
 options! { TcpSocket:

@@ -9,7 +9,7 @@ use rustix::net::{RecvFlags, SocketAddrAny, sockopt};
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::events::readiness_events;
-use super::option::{buffer_options, options};
+use super::option::{buffer_options, options, packet_options};
 use super::{datagram, simulated};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
@@ -38,6 +38,7 @@ owns_descriptor!(UdpSocket, std::net::UdpSocket);
 has_timeouts!(UdpSocket, std::net::UdpSocket);
 readiness_events!(UdpSocket);
 buffer_options!(UdpSocket);
+packet_options!(UdpSocket);
 options! { UdpSocket:
     /// The interface, by one of its addresses, that datagrams to a group leave by (0.0.0.0: the system chooses).
     set_multicast_if_v4 / multicast_if_v4: Ipv4Addr =
@@ -48,11 +49,6 @@ options! { UdpSocket:
     /// The number of routers that a datagram to an IPv6 group may pass.
     set_multicast_hops_v6 / multicast_hops_v6: u32 =
         |fd, value| sockopt::set_ipv6_multicast_hops(fd, value), |fd| sockopt::ipv6_multicast_hops(fd);
-    /// The type of service in the datagrams' IPv4 heads (`IP_TOS`).
-    set_tos_v4 / tos_v4: u8 = |fd, value| sockopt::set_ip_tos(fd, value), |fd| sockopt::ip_tos(fd);
-    /// The traffic class in the datagrams' IPv6 heads (`IPV6_TCLASS`).
-    set_tclass_v6 / tclass_v6: u32 =
-        |fd, value| sockopt::set_ipv6_tclass(fd, value), |fd| sockopt::ipv6_tclass(fd);
 }
 
 impl UdpSocket {

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SocketAddrAny, SocketAddrUnix, SocketType};
 
 use super::common::{has_timeouts, owns_descriptor};
+use super::connect::pauses;
 use super::events::readiness_events;
 use super::option::buffer_options;
 use super::transfer::{RECV, SEND, SOCKET_FLAGS};
@@ -23,11 +24,8 @@ use super::unix_address::{by_path, from_kernel, to_kernel};
 use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
-use crate::world;
-
-/// The pauses while a receiver's queue is full.
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+use crate::time::pauses::Pauses;
+use crate::{time, world};
 
 /// A Unix datagram socket: [`std::os::unix::net::UnixDatagram`] that blocks only the calling host. A datagram arrives whole,
 /// once and in order; a sender waits while the receiver's queue is full.
@@ -173,12 +171,12 @@ impl UnixDatagram {
 
     fn send_to_kernel(&self, buf: &[u8], address: &SocketAddrUnix) -> io::Result<usize> {
         coop::call(coop::SYSTEM);
-        let mut pauses = Pauses::new(self.0.options.write_timeout.get());
+        let mut patience = Patience::new(self.0.options.write_timeout.get());
         loop {
             match self.try_send_to(buf, address)? {
                 Some(sent) => return Ok(sent),
                 None if self.0.options.nonblocking() => return Err(Errno::AGAIN.into()),
-                None => self.0.pause(Wait::SocketWrite, pauses.next()?)?,
+                None => self.0.pause(Wait::SocketWrite, patience.next()?)?,
             }
         }
     }
@@ -319,15 +317,15 @@ fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(
     Ok((received, from_kernel(from)?))
 }
 
-/// The pauses of a sender, within its timeout.
-struct Pauses {
-    pause: Duration,
+/// The pauses of a sender while a receiver's queue is full, within its timeout.
+struct Patience {
+    pauses: Pauses,
     deadline: Option<Instant>,
 }
 
-impl Pauses {
+impl Patience {
     fn new(timeout: Option<Duration>) -> Self {
-        Self { pause: FIRST_PAUSE, deadline: timeout.and_then(|timeout| world::now().checked_add(timeout)) }
+        Self { pauses: pauses(), deadline: timeout.and_then(time::deadline) }
     }
 
     /// How long to wait before the next try.
@@ -335,8 +333,7 @@ impl Pauses {
     /// # Errors
     /// `TimedOut` if no time is left.
     fn next(&mut self) -> io::Result<Duration> {
-        let pause = self.pause;
-        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        let pause = self.pauses.next();
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(world::now()));
         match left {
             Some(Duration::ZERO) => Err(io::ErrorKind::TimedOut.into()),

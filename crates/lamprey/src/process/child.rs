@@ -3,7 +3,7 @@
 use super::exit::exit;
 use super::reaper;
 use crate::events::{FutureEvt, future_evt};
-use crate::io::waiting::{now_or_wait, unwinding};
+use crate::io::waiting::result_or_wait;
 use crate::io::{PipeReader, PipeWriter};
 use crate::signal::Signal;
 use crate::sleep::with_timeout_async;
@@ -83,7 +83,7 @@ impl Child {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        now_or_wait(self.wait_async()).unwrap_or_else(|| Err(unwinding("a child process")))
+        result_or_wait("a child process", self.wait_async())
     }
 
     /// [`wait`](Self::wait) in async code.
@@ -132,7 +132,7 @@ impl Child {
     pub fn wait_timeout(&mut self, limit: Duration) -> io::Result<ExitStatus> {
         let late = |_| Err(io::Error::from(ErrorKind::TimedOut));
         let ended = async { with_timeout_async(limit, self.wait_async()).await.unwrap_or_else(late) };
-        now_or_wait(ended).unwrap_or_else(|| Err(unwinding("a child process")))
+        result_or_wait("a child process", ended)
     }
 
     /// The status if the child has ended. Does not wait, and does not close the child's standard input.

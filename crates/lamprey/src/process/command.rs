@@ -42,33 +42,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 pub struct Command {
     std: Arc<Mutex<process::Command>>,
+    settings: Settings,
+}
+
+/// What the command of `std` cannot be asked for, or does not know.
+#[derive(Clone, Copy)]
+struct Settings {
     /// The program has said where the child's standard input, output and error go.
     chosen: [bool; 3],
     kill_on_drop: bool,
     leads_group: bool,
 }
 
-/// What a start does besides what the command says.
-#[derive(Clone, Copy)]
-struct Start {
-    chosen: [bool; 3],
-    default: Default,
-    kill_on_drop: bool,
-    leads_group: bool,
-}
+/// Where the child's standard input, output and error go if the program has not said it.
+type Streams = [fn() -> Stdio; 3];
 
-/// Where the streams go if the program has not said it: those of `spawn` and of `output`.
-#[derive(Clone, Copy)]
-enum Default {
-    Inherit,
-    Collect,
-}
+/// For `spawn` and `status`.
+const INHERITED: Streams = [Stdio::inherit; 3];
+/// For `output`.
+const COLLECTED: Streams = [Stdio::null, Stdio::piped, Stdio::piped];
 
 impl Command {
     /// Starts `program`, found by `PATH` if it has no `/`, with no arguments, and with this process's environment, folder and
     /// streams.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
-        Self { chosen: [false; 3], ..process::Command::new(program).into() }
+        let mut command = Self::from(process::Command::new(program));
+        command.settings.chosen = [false; 3];
+        command
     }
 
     fn std(&self) -> MutexGuard<'_, process::Command> {
@@ -115,26 +115,26 @@ impl Command {
 
     /// Where the child reads from. Otherwise: from this process's standard input; for [`output`](Self::output), nothing.
     pub fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Self {
-        self.chosen[0] = true;
+        self.settings.chosen[0] = true;
         self.with_std(|std| std.stdin(stdin))
     }
 
     /// Where the child writes to. Otherwise: to this process's standard output; for [`output`](Self::output), it is collected.
     pub fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Self {
-        self.chosen[1] = true;
+        self.settings.chosen[1] = true;
         self.with_std(|std| std.stdout(stdout))
     }
 
     /// Where the child writes errors to. Otherwise as for [`stdout`](Self::stdout).
     pub fn stderr(&mut self, stderr: impl Into<Stdio>) -> &mut Self {
-        self.chosen[2] = true;
+        self.settings.chosen[2] = true;
         self.with_std(|std| std.stderr(stderr))
     }
 
     /// The group of processes to which the child belongs; 0 is a new one, of the child, to which also belong the processes that the child
     /// starts. It gets signals as a whole ([`Child::signal_group`], [`kill_on_drop`](Self::kill_on_drop)), and Ctrl-C at the terminal no more.
     pub fn process_group(&mut self, group: i32) -> &mut Self {
-        self.leads_group = group == 0;
+        self.settings.leads_group = group == 0;
         self.with_std(|std| std.process_group(group))
     }
 
@@ -142,7 +142,7 @@ impl Command {
     /// Processes that it has started itself (`sh -c "a; b"` starts `a`) are killed only if it has a group of its own:
     /// [`process_group(0)`](Self::process_group).
     pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
-        self.kill_on_drop = kill;
+        self.settings.kill_on_drop = kill;
         self
     }
 
@@ -176,8 +176,8 @@ impl Command {
     /// # Blocking
     /// As [`block`](crate::block).
     pub fn spawn(&mut self) -> io::Result<Child> {
-        let (std, how) = self.parts(Default::Inherit)?;
-        block(move || start(&std, how))
+        let (std, settings) = self.parts()?;
+        block(move || start(&std, settings, INHERITED))
     }
 
     /// [`spawn`](Self::spawn) in async code.
@@ -188,12 +188,12 @@ impl Command {
     /// # Cancellation
     /// If the future is dropped before a thread of the pool has begun, nothing is started; later, the child is dropped.
     pub async fn spawn_async(&mut self) -> io::Result<Child> {
-        self.start_async(Default::Inherit).await
+        self.start_async(INHERITED).await
     }
 
-    async fn start_async(&mut self, default: Default) -> io::Result<Child> {
-        let (std, how) = self.parts(default)?;
-        block_async(move || start(&std, how)).await
+    async fn start_async(&mut self, streams: Streams) -> io::Result<Child> {
+        let (std, settings) = self.parts()?;
+        block_async(move || start(&std, settings, streams)).await
     }
 
     /// Starts the child, and waits for its end.
@@ -238,16 +238,15 @@ impl Command {
     /// # Cancellation
     /// As `output`.
     pub async fn output_async(&mut self) -> io::Result<Output> {
-        output::collect(self.start_async(Default::Collect).await?).await
+        output::collect(self.start_async(COLLECTED).await?).await
     }
 
-    fn parts(&self, default: Default) -> io::Result<(Arc<Mutex<process::Command>>, Start)> {
+    fn parts(&self) -> io::Result<(Arc<Mutex<process::Command>>, Settings)> {
         if world::is_simulated() {
             let text = "a simulation has no child processes: start a host instead, or give the program another way to do this";
             return Err(io::Error::new(ErrorKind::Unsupported, text));
         }
-        let Self { chosen, kill_on_drop, leads_group, .. } = *self;
-        Ok((self.std.clone(), Start { chosen, default, kill_on_drop, leads_group }))
+        Ok((self.std.clone(), self.settings))
     }
 }
 
@@ -260,29 +259,27 @@ fn start_and_wait<T>(started: impl Future<Output = io::Result<T>>) -> io::Result
 }
 
 /// Starts a child, on the pool.
-fn start(command: &Mutex<process::Command>, how: Start) -> io::Result<Child> {
+fn start(command: &Mutex<process::Command>, settings: Settings, streams: Streams) -> io::Result<Child> {
     let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
-    // The command keeps what it was told last, and it cannot be asked.
-    let streams: [fn() -> Stdio; 3] = match how.default {
-        Default::Inherit => [Stdio::inherit; 3],
-        Default::Collect => [Stdio::null, Stdio::piped, Stdio::piped],
-    };
-    if !how.chosen[0] {
+    // Also those that are inherited: the command keeps what it was told for its last start.
+    let [stdin, stdout, stderr] = settings.chosen;
+    if !stdin {
         command.stdin(streams[0]());
     }
-    if !how.chosen[1] {
+    if !stdout {
         command.stdout(streams[1]());
     }
-    if !how.chosen[2] {
+    if !stderr {
         command.stderr(streams[2]());
     }
-    Child::new(command.spawn()?, how.kill_on_drop, how.leads_group)
+    Child::new(command.spawn()?, settings.kill_on_drop, settings.leads_group)
 }
 
 impl From<process::Command> for Command {
     /// Where its streams go counts as said: [`output`](Self::output) collects what was `piped`.
     fn from(std: process::Command) -> Self {
-        Self { std: Arc::new(Mutex::new(std)), chosen: [true; 3], kill_on_drop: false, leads_group: false }
+        let settings = Settings { chosen: [true; 3], kill_on_drop: false, leads_group: false };
+        Self { std: Arc::new(Mutex::new(std)), settings }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sleep::sleep_async;
+use crate::time::pauses::Pauses;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::future::Future;
@@ -70,12 +71,11 @@ pub(super) async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
 
 /// Waits without a descriptor, of which there is none left (or the kernel is older than Linux 5.3).
 async fn ask_now_and_then(child: &mut Child) -> io::Result<ExitStatus> {
-    let mut pause = Duration::from_millis(1);
+    let mut pauses = Pauses::new(Duration::from_millis(1), Duration::from_millis(100));
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        sleep_async(pause).await;
-        pause = (pause * 2).min(Duration::from_millis(100));
+        sleep_async(pauses.next()).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::child::Child;
 use crate::io::PipeReader;
-use crate::io::waiting::{both, now_or_wait, unwinding};
+use crate::io::waiting::{both, result_or_wait};
 use std::future::Future;
 use std::io;
 use std::process::Output;
@@ -16,7 +16,7 @@ impl Child {
     /// # Cancellation
     /// The child is dropped; what was collected is lost.
     pub fn wait_with_output(self) -> io::Result<Output> {
-        now_or_wait(collect(self)).unwrap_or_else(|| Err(unwinding("a child process")))
+        result_or_wait("a child process", collect(self))
     }
 
     /// [`wait_with_output`](Self::wait_with_output) in async code.

@@ -8,6 +8,8 @@
 pub(crate) mod alarms;
 pub(crate) mod before;
 pub(crate) mod clock;
+#[cfg(not(loom))]
+pub(crate) mod pauses;
 pub(crate) mod ticks;
 mod timed_out;
 pub(crate) mod wheel;

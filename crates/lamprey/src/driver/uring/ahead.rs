@@ -260,7 +260,7 @@ unsafe fn complete<T: Arrival>(header: NonNull<Header>, answer: Answer) {
     let readers: Vec<_> = state.readers.iter().filter_map(Weak::upgrade).collect();
     drop(state);
     drop(refused);
-    readers.iter().for_each(|reader| reader.edge_of_ring());
+    readers.iter().for_each(|reader| reader.edge_unseen(true, false));
 }
 
 /// Keeps what an answer brings; returns it if nobody will want it.

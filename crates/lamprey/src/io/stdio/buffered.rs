@@ -24,6 +24,35 @@ const LONGEST: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Buffered(pub(super) Vec<u8>);
 
+/// Writes some of the first `count` bytes, and takes them out: on the pool within its call, and not after the wait, which may be
+/// abandoned.
+async fn write_some(
+    out: Held<Buffered>,
+    stream: &'static Stream,
+    count: usize,
+) -> (Held<Buffered>, io::Result<usize>) {
+    let written = match stream.kind {
+        Kind::Closed => Ok(count),
+        Kind::Ready => stream.attempt(Interest::Write, || stream.write_now(&out.0[..count])).await,
+        Kind::File => match stream.write_now(&out.0[..count]) {
+            Err(error) if error == Errno::AGAIN || is_unsupported(error) => {
+                let write = move || {
+                    let written = rustix::io::retry_on_intr(|| rustix::io::write(stream, &out.0[..count]));
+                    taken_out(out, written.map_err(io::Error::from))
+                };
+                return block_async_in(Class::Files, write).await;
+            }
+            written => written.map_err(io::Error::from),
+        },
+    };
+    taken_out(out, written)
+}
+
+fn taken_out(mut out: Held<Buffered>, written: io::Result<usize>) -> (Held<Buffered>, io::Result<usize>) {
+    out.0.drain(..*written.as_ref().unwrap_or(&0));
+    (out, written)
+}
+
 /// Writes the first `count` bytes.
 async fn drain(
     mut out: Held<Buffered>,
@@ -31,33 +60,10 @@ async fn drain(
     mut count: usize,
 ) -> (Held<Buffered>, io::Result<()>) {
     while count > 0 {
-        let written = match stream.kind {
-            Kind::Closed => Ok(count),
-            Kind::Ready => stream.attempt(Interest::Write, || stream.write_now(&out.0[..count])).await,
-            Kind::File => match stream.write_now(&out.0[..count]) {
-                Err(error) if error == Errno::AGAIN || is_unsupported(error) => {
-                    let write = move || {
-                        // Out of the buffer here, and not after the wait, which may be abandoned.
-                        let result = rustix::io::retry_on_intr(|| rustix::io::write(stream, &out.0[..count]));
-                        out.0.drain(..*result.as_ref().unwrap_or(&0));
-                        (out, result)
-                    };
-                    let (left, result) = block_async_in(Class::Files, write).await;
-                    out = left;
-                    match result {
-                        Ok(written) => count -= written,
-                        Err(error) => return (out, Err(error.into())),
-                    }
-                    continue;
-                }
-                result => result.map_err(io::Error::from),
-            },
-        };
+        let (left, written) = write_some(out, stream, count).await;
+        out = left;
         match written {
-            Ok(written) => {
-                out.0.drain(..written);
-                count -= written;
-            }
+            Ok(written) => count -= written,
             Err(error) => return (out, Err(error)),
         }
     }

@@ -10,7 +10,7 @@ use super::{Held, hold, hold_async, unwinding};
 use crate::driver::pool::{Class, block_async_in};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
-use crate::io::waiting::now_or_wait;
+use crate::io::waiting::{now_or_wait, result_or_wait};
 use crate::io::whole::reads_whole;
 use crate::sync::Mutex;
 use crate::world;
@@ -155,7 +155,7 @@ impl Stdin {
     /// # Errors
     /// `InvalidData` if the line is not UTF-8; it is then left out. Those of [`Stdin`].
     pub fn read_line(&self, line: &mut String) -> io::Result<usize> {
-        now_or_wait(self.read_line_async(line)).unwrap_or_else(|| Err(unwinding()))
+        result_or_wait(super::STREAM, self.read_line_async(line))
     }
 
     /// [`read_line`](Self::read_line) in async code.
@@ -217,7 +217,7 @@ fn take(input: &mut Input, buf: &mut [u8]) -> usize {
 
 impl Read for &Stdin {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        now_or_wait(self.read_async(buf)).unwrap_or_else(|| Err(unwinding()))
+        result_or_wait(super::STREAM, self.read_async(buf))
     }
 }
 

@@ -42,6 +42,8 @@ fn hold<B>(buffer: &'static Mutex<B>) -> io::Result<Held<B>> {
     buffer.lock().or_else(|error| error.into_guard().ok_or_else(unwinding))
 }
 
+const STREAM: &str = "a standard stream";
+
 fn unwinding() -> io::Error {
-    waiting::unwinding("a standard stream")
+    waiting::unwinding(STREAM)
 }

@@ -1,6 +1,6 @@
 //! The calls in async code, and as events.
 
-use super::{Pauses, UnixDatagram, receive, with_sender};
+use super::{Patience, UnixDatagram, receive, with_sender};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::net::transfer::SEND;
@@ -52,11 +52,11 @@ impl UnixDatagram {
 
     async fn send_to_kernel_async(&self, buf: &[u8], address: &SocketAddrUnix) -> io::Result<usize> {
         take_a_turn_async(1).await;
-        let mut pauses = Pauses::new(self.0.options.write_timeout.get());
+        let mut patience = Patience::new(self.0.options.write_timeout.get());
         loop {
             match self.try_send_to(buf, address)? {
                 Some(sent) => return Ok(sent),
-                None => self.0.pause_async(pauses.next()?).await?,
+                None => self.0.pause_async(patience.next()?).await?,
             }
         }
     }
