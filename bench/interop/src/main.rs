@@ -1,0 +1,3 @@
+//! What other libraries cost on Lamprey, beside their home runtimes.
+
+fn main() {}

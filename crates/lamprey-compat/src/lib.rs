@@ -1,0 +1,1 @@
+//! The async world on Lamprey: what libraries of other runtimes ask for, a feature for each library.

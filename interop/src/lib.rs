@@ -1,0 +1,1 @@
+//! The programs of the guide's chapters about other libraries, as doctests.
