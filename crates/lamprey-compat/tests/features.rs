@@ -6,7 +6,17 @@ use std::process::Command;
 /// The crates that are linked into a program with these features, as Cargo sees it.
 fn linked(features: &[&str]) -> Vec<String> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["tree", "--locked", "--offline", "-p", "lamprey-compat", "-e", "normal", "--prefix", "none"]);
+    command.args([
+        "tree",
+        "--locked",
+        "--offline",
+        "-p",
+        "lamprey-compat",
+        "-e",
+        "normal",
+        "--prefix",
+        "none",
+    ]);
     command.args(["-f", "{lib}", "--no-default-features", "--features", &features.join(",")]);
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -34,7 +34,8 @@ mod tests {
         let own = names(&read("crates/lamprey/src/guide.rs"), '"');
         let interop = of_interop(&root).unwrap();
         assert!(book.len() > 5, "{book:?}");
-        let (in_interop, others): (Vec<_>, Vec<_>) = book.iter().cloned().partition(|name| interop.contains(name));
+        let (in_interop, others): (Vec<_>, Vec<_>) =
+            book.iter().cloned().partition(|name| interop.contains(name));
         assert_eq!(others, own, "docs/guide/SUMMARY.md and crates/lamprey/src/guide.rs");
         assert_eq!(in_interop, interop, "docs/guide/SUMMARY.md and {INTEROP}");
         let mut listed: Vec<_> =

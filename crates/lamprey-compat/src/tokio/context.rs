@@ -56,8 +56,9 @@ fn serving() -> io::Result<&'static Serving> {
     if let Some(serving) = SERVING.get() {
         return Ok(serving);
     }
-    let runtime = start()
-        .map_err(|error| io::Error::new(error.kind(), format!("tokio's runtime cannot be started: {error}")))?;
+    let runtime = start().map_err(|error| {
+        io::Error::new(error.kind(), format!("tokio's runtime cannot be started: {error}"))
+    })?;
     Ok(SERVING.get_or_init(|| Serving { handle: runtime.handle().clone(), _runtime: Some(runtime) }))
 }
 

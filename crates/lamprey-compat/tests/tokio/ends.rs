@@ -1,6 +1,6 @@
 //! Futures that are dropped before they are ready: cancelled, out of time, in a panic, at the end of a runtime.
 
-use crate::{Dropped, run, within};
+use crate::{Dropped, nap, run, within};
 use lamprey::{JoinError, TimedOut, scope, with_timeout};
 use lamprey_compat::tokio as on_tokio;
 use std::future::pending;
@@ -68,7 +68,7 @@ fn a_panic_in_it_reaches_who_waits_and_the_context_stays() {
         }));
         let error = parasite.join().unwrap_err();
         assert!(error.to_string().contains("in the parasite"), "{error}");
-        on_tokio(sleep(Duration::from_millis(1))).wait();
+        on_tokio(nap(Duration::from_millis(1))).wait();
     });
 }
 
@@ -107,36 +107,51 @@ fn a_runtime_ends_with_such_futures_in_flight() {
     assert_eq!(is_dropped.iter().collect::<Vec<_>>(), [true; 100]);
 }
 
-/// Its destructor waits for a moment, by Lamprey's clock.
-struct Slow(Sender<bool>);
+/// Its destructor says that it runs, waits for a moment by Lamprey's clock, and says that it ends.
+struct Slow(Sender<&'static str>);
 
 impl Drop for Slow {
     fn drop(&mut self) {
+        let _ = self.0.send("runs");
         lamprey::sleep(Duration::from_millis(1));
-        let _ = self.0.send(crate::has_context());
+        let _ = self.0.send("ends");
     }
 }
 
+async fn slow(slow: Slow, started: lamprey::mailbox::Sender<()>) {
+    let _slow = slow;
+    started.send(()).unwrap();
+    pending::<()>().await;
+}
+
+/// In a host that the end of the runtime unwinds a sleep waits. In a parasite it ends the destructor, whose other fields are dropped.
 #[test]
-fn a_runtime_that_ends_waits_for_destructors_that_sleep() {
+fn a_runtime_that_ends_runs_destructors_that_sleep() {
     let (dropped, is_dropped) = mpsc::channel();
     run(2, move || {
         let (started, mut is_started) = lamprey::mailbox();
-        for n in 0..20 {
-            let (started, slow) = (started.clone(), Slow(dropped.clone()));
-            let future = on_tokio(async move {
-                let _slow = slow;
-                started.send(()).unwrap();
-                pending::<()>().await;
-            });
-            match n % 2 {
-                0 => drop(lamprey::spawn(move || future.wait())),
-                _ => lamprey::parasite(future).detach(),
-            }
+        for _ in 0..10 {
+            let [one, other] = [(); 2].map(|()| on_tokio(slow(Slow(dropped.clone()), started.clone())));
+            lamprey::spawn(move || one.wait());
+            lamprey::parasite(other).detach();
         }
         (0..20).for_each(|_| is_started.recv().unwrap());
     });
-    assert_eq!(is_dropped.iter().collect::<Vec<_>>(), [true; 20]);
+    let said: Vec<_> = is_dropped.iter().collect();
+    assert_eq!(said.iter().filter(|&&word| word == "runs").count(), 20);
+    assert!(said.iter().filter(|&&word| word == "ends").count() >= 10);
+}
+
+#[test]
+fn a_parasite_that_is_cancelled_may_sleep_in_its_destructors() {
+    run(1, || {
+        let (started, mut is_started) = lamprey::mailbox();
+        let (dropped, is_dropped) = mpsc::channel();
+        let parasite = lamprey::parasite(on_tokio(slow(Slow(dropped), started)));
+        is_started.recv().unwrap();
+        assert!(matches!(parasite.cancel_and_join(), Err(JoinError::Cancelled(_))));
+        assert_eq!(is_dropped.iter().collect::<Vec<_>>(), ["runs", "ends"]);
+    });
 }
 
 #[test]
@@ -159,7 +174,7 @@ fn kernel_threads_end_that_have_entered() {
             assert_eq!(on_tokio(async { sleep(Duration::from_micros(100)).await }).wait(), ());
         });
         run(2, || {
-            let hosts = [0; 4].map(|_| lamprey::spawn(|| on_tokio(sleep(Duration::from_micros(100))).wait()));
+            let hosts = [0; 4].map(|_| lamprey::spawn(|| on_tokio(nap(Duration::from_micros(100))).wait()));
             hosts.into_iter().for_each(|host| host.join().unwrap());
         });
     }

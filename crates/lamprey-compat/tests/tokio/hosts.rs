@@ -1,6 +1,6 @@
 //! Many hosts of one kernel thread are in the context at the same time.
 
-use crate::{has_context, run};
+use crate::{has_context, nap, run};
 use lamprey_compat::tokio as on_tokio;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ fn hosts_block_in_the_middle_of_a_poll_beside_others_that_do() {
                             assert!(has_context());
                             lamprey::yield_now();
                             timeout(moment, std::future::pending::<()>()).await.unwrap_err();
-                            lamprey::wait(on_tokio(sleep(moment))); // one within the other
+                            lamprey::wait(on_tokio(nap(moment))); // one within the other
                             assert!(has_context());
                             n
                         });
@@ -72,7 +72,7 @@ fn a_budget_that_is_left_behind_in_disorder_holds_up_nobody() {
 fn ten_thousand_hosts_sleep_by_tokios_clock() {
     run(2, || {
         let hosts: Vec<_> = (0..10_000u64)
-            .map(|n| lamprey::spawn(move || on_tokio(sleep(Duration::from_millis(20 + n % 50))).wait()))
+            .map(|n| lamprey::spawn(move || on_tokio(nap(Duration::from_millis(20 + n % 50))).wait()))
             .collect();
         hosts.into_iter().for_each(|host| host.join().unwrap());
     });

@@ -1,6 +1,6 @@
 //! What tokio's own calls do in a future that Lamprey polls: the table of the module's documentation.
 
-use crate::{has_context, run};
+use crate::{has_context, nap, run};
 use lamprey_compat::tokio as on_tokio;
 use std::thread;
 use std::time::Duration;
@@ -79,6 +79,6 @@ fn block_on_works_and_the_context_is_the_same_after_it() {
         });
         drop(own);
         on_tokio(async { assert!(has_context()) }).wait();
-        on_tokio(sleep(Duration::from_millis(1))).wait();
+        on_tokio(nap(Duration::from_millis(1))).wait();
     });
 }

@@ -46,3 +46,8 @@ impl Drop for Dropped {
         let _ = self.0.send(has_context());
     }
 }
+
+/// Sleeps by tokio's clock. (`tokio::time::sleep` wants the context where it is called; here that is in the first poll.)
+async fn nap(time: Duration) {
+    tokio::time::sleep(time).await;
+}

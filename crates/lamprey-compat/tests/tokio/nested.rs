@@ -1,6 +1,6 @@
 //! Threads that have a context of their own: tasks of tokio that use Lamprey.
 
-use crate::{has_context, run, within};
+use crate::{has_context, nap, run, within};
 use lamprey_compat::tokio as on_tokio;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -22,7 +22,7 @@ async fn a_test_of_tokio_awaits_hosts_and_parasites() {
     let runtime = lamprey::Runtime::builder().workers(1).build().unwrap();
     let (tx, rx) = lamprey::channel();
     let host = runtime.handle().spawn(move || {
-        on_tokio(sleep(Duration::from_millis(1))).wait();
+        on_tokio(nap(Duration::from_millis(1))).wait();
         assert!(has_context());
         tx.send(7).unwrap();
         rx_of_a_parasite()

@@ -13,7 +13,8 @@ fn without(what: &str) -> String {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, what);
     let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     text
 }
@@ -29,7 +30,10 @@ fn without_descriptors_the_error_says_so_and_a_later_call_works() {
 #[test]
 fn without_a_kernel_thread_the_error_says_so_and_a_later_call_works() {
     let text = without("memory");
-    assert!(text.contains("error: tokio's runtime cannot be started: OS can't spawn worker thread"), "{text}");
+    assert!(
+        text.contains("error: tokio's runtime cannot be started: OS can't spawn worker thread"),
+        "{text}"
+    );
     assert!(text.contains("later: works"), "{text}");
 }
 
@@ -49,7 +53,7 @@ fn the_child() {
     setrlimit(resource, before).unwrap();
     println!("error: {error}");
     println!("panic: {}", panic.downcast::<String>().unwrap());
-    lamprey_compat::tokio(tokio::time::sleep(std::time::Duration::ZERO)).wait();
+    lamprey_compat::tokio(crate::nap(std::time::Duration::ZERO)).wait();
     println!("later: works");
 }
 
