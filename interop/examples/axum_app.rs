@@ -18,7 +18,7 @@ use axum::{Json, Router};
 use futures::stream::{self, Stream};
 use lamprey::net::TcpListener;
 use lamprey::signal::{self, Signal};
-use lamprey::sync::RwLock;
+use lamprey::sync::{RwLock, WaitGroup, WaitGroupMember};
 use lamprey::{CancelToken, broadcast};
 use lamprey_compat::axum::serve;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ struct App {
     notes: Arc<RwLock<Vec<Note>>>,
     news: broadcast::Sender<Note>,
     stop: CancelToken,
+    /// The WebSockets that are open: the server does not wait for them.
+    chats: WaitGroup,
 }
 
 #[derive(Deserialize)]
@@ -53,8 +55,10 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let listener = TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
 
-    let app = App { notes: Arc::default(), news: lamprey::broadcast(64), stop: CancelToken::new() };
+    let (news, _) = lamprey::broadcast(64);
+    let app = App { notes: Arc::default(), news, stop: CancelToken::new(), chats: WaitGroup::new() };
     let (signals, stop) = (signal::listen(&[Signal::TERM])?, app.stop.clone());
+    let chats = app.chats.clone();
     let told = async move {
         let _ = signals.recv_async().await;
         // Streams without an end of their own: events and WebSockets.
@@ -68,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .route("/who", get(who))
         .with_state(app);
     serve(listener, routes.into_make_service_with_connect_info::<SocketAddr>()).with_graceful_shutdown(told).run()?;
+    chats.wait_timeout(Duration::from_secs(10))?;
     println!("all connections have ended");
     Ok(())
 }
@@ -113,11 +118,12 @@ async fn events(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, 
 }
 
 async fn chat(upgrade: WebSocketUpgrade, State(app): State<App>) -> Response {
-    upgrade.on_upgrade(move |socket| talk(socket, app))
+    let member = app.chats.member();
+    upgrade.on_upgrade(move |socket| talk(socket, app, member))
 }
 
 /// Runs on tokio's thread (axum starts it with `tokio::spawn`): so it awaits, and does not block.
-async fn talk(mut socket: WebSocket, app: App) {
+async fn talk(mut socket: WebSocket, app: App, _member: WaitGroupMember) {
     let mut news = app.news.subscribe();
     loop {
         tokio::select! {

@@ -60,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .route("/tables/{table}/wait", get(blocking(wait_for_table)))
         .route("/async", get(|| async { "beside them, handlers as ever\n" }))
         .with_state(House { kitchen, tables: Arc::default() });
-    let told = async move { drop(signals.recv_async().await) };
+    let told = async move {
+        let _ = signals.recv_async().await;
+    };
     // Whoever waits at a table without end is sent away after a second.
     serve(listener, app).with_graceful_shutdown(told).finish_within(Duration::from_secs(1)).run()?;
     println!("the house is closed");
@@ -73,7 +75,7 @@ fn order(State(house): State<House>, Path(table): Path<u32>, dish: String) -> Re
         return Err((StatusCode::BAD_REQUEST, "an order names a dish, and this one is empty\n".to_owned()));
     }
     let closed = || (StatusCode::SERVICE_UNAVAILABLE, "the kitchen is closed\n".to_owned());
-    let (ready, mut dish_is_ready) = oneshot();
+    let (ready, dish_is_ready) = oneshot();
     // Waits while four orders are before it.
     house.kitchen.send((dish, ready)).map_err(|_| closed())?;
     let dish = dish_is_ready.recv().map_err(|_| closed())?;

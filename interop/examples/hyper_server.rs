@@ -18,6 +18,7 @@ use lamprey::sync::Mutex;
 use lamprey::{CancelToken, scope, wait};
 use lamprey_compat::Async;
 use lamprey_compat::hyper::{LampreyExecutor, LampreyTimer};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -28,7 +29,7 @@ use std::time::Duration;
 type Body = Either<Full<Bytes>, Incoming>;
 
 /// How often each path was asked for.
-static HITS: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
+static HITS: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 #[lamprey::main]
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -74,10 +75,8 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
     {
         // A lock of Lamprey, in its blocking form: it is held for a moment only.
         let mut hits = HITS.lock().expect("nobody panics with it");
-        match hits.iter_mut().find(|(known, _)| *known == path) {
-            Some((_, count)) => *count += 1,
-            None if hits.len() < 100 => hits.push((path.clone(), 1)),
-            None => {}
+        if hits.len() < 100 || hits.contains_key(&path) {
+            *hits.entry(path.clone()).or_default() += 1;
         }
     }
     let response = match (request.method(), &*path) {

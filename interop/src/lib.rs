@@ -15,4 +15,6 @@ macro_rules! chapters {
 
 chapters! {
     CratesOfTokio "crates-of-tokio.md"
+    Http "http.md"
+    MovingAnAxumApplication "moving-an-axum-application.md"
 }

@@ -19,12 +19,20 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 /// # Panics
 /// If there is no such example, or it does not build.
 pub fn example(name: &str) -> Command {
+    example_of(name, &format!("examples/{name}.rs"))
+}
+
+/// The example `name`, whose text is elsewhere (`path` of its `[[example]]` in Cargo.toml).
+///
+/// # Panics
+/// As [`example`].
+pub fn example_of(name: &str, path: &str) -> Command {
     let tests = env::current_exe().expect("the path of the test");
     let program = tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
-    let text = changed(&folder.join("examples").join(name).with_extension("rs"));
-    assert!(text.is_some(), "there is no example {name}");
+    let text = changed(&folder.join(path));
+    assert!(text.is_some(), "there is no example {path}");
     if changed(&program) < text {
         let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         build.args(["build", "--quiet", "--profile", "test", "--example", name]).current_dir(folder);

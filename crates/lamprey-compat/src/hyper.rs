@@ -2,7 +2,11 @@
 //! [`Async`](crate::Async).)
 
 mod executor;
+#[cfg(feature = "tokio")]
+mod in_tokio;
 mod timer;
 
 pub use executor::LampreyExecutor;
+#[cfg(feature = "tokio")]
+pub use in_tokio::InTokio;
 pub use timer::LampreyTimer;

@@ -21,7 +21,7 @@ use std::pin::Pin;
 ///
 /// /// Asks the host that keeps the numbers.
 /// fn number(State(asks): State<lamprey::bounded::Sender<Ask>>, Path(name): Path<String>) -> String {
-///     let (answer, mut number) = lamprey::oneshot();
+///     let (answer, number) = lamprey::oneshot();
 ///     asks.send((name, answer)).unwrap();
 ///     format!("{}\n", number.recv().unwrap()) // blocks this host only
 /// }

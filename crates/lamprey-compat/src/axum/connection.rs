@@ -6,12 +6,12 @@
 
 use super::HttpBuilder;
 use super::load::Load;
-use crate::hyper::LampreyTimer;
+use crate::hyper::{InTokio, LampreyExecutor, LampreyTimer};
 use ::axum::body::Body;
 use ::axum::extract::Request;
 use ::axum::response::Response;
 use ::hyper::body::Incoming;
-use ::hyper::rt::{Executor, Read, Write};
+use ::hyper::rt::{Read, Write};
 use hyper_util::service::TowerToHyperService;
 use lamprey::sync::WaitGroup;
 use lamprey::{Builder, CancelToken, Handle};
@@ -27,22 +27,9 @@ use tower_service::Service;
 /// How long a peer may take for the headers of a request, and be idle between two: hyper's own default.
 const HEADERS: Duration = Duration::from_secs(30);
 
-/// Runs the streams of HTTP/2 connections as parasites, in tokio's context.
-#[derive(Debug, Clone, Copy)]
-pub struct StreamExecutor;
-
-impl<F> Executor<F> for StreamExecutor
-where
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
-    fn execute(&self, stream: F) {
-        lamprey::parasite(crate::tokio(stream)).detach();
-    }
-}
-
 /// The settings before the program changes them.
 pub(super) fn http() -> HttpBuilder {
-    let mut http = HttpBuilder::new(StreamExecutor);
+    let mut http = HttpBuilder::new(InTokio(LampreyExecutor::new()));
     http.http1().timer(LampreyTimer).header_read_timeout(HEADERS);
     // CONNECT is how WebSockets begin in HTTP/2.
     http.http2().timer(LampreyTimer).enable_connect_protocol();
@@ -87,9 +74,8 @@ impl Connections {
         };
         // The parasite begins on the stack of this host, which then ends: what a handler does before it first waits does not hold up
         // the loop that accepts.
-        builder
-            .spawn_in(&self.runtime, move || lamprey::parasite(crate::tokio(connection)).detach())
-            .map(drop)
+        let start = move || Builder::new().name("connection of axum").parasite(crate::tokio(connection)).map(|it| it.detach());
+        builder.spawn_in(&self.runtime, start).map(drop)
     }
 
     /// Serves a connection until its end; after `stop`, until the answer that is under way.

@@ -16,17 +16,17 @@
 //!     let app = Router::new().route("/who", get(who)).into_make_service_with_connect_info::<SocketAddr>();
 //!     let listener = lamprey::net::TcpListener::bind("127.0.0.1:0")?;
 //!     let address = listener.local_addr()?;
-//!     let (stop, stopped) = lamprey::oneshot::<()>();
+//!     let stop = lamprey::CancelToken::new();
+//!     let told = stop.clone();
 //!     let server = lamprey::spawn(move || {
-//!         let mut stopped = stopped;
-//!         serve(listener, app).with_graceful_shutdown(async move { drop(stopped.recv_async().await) }).run()
+//!         serve(listener, app).with_graceful_shutdown(async move { told.wait_async().await }).run()
 //!     });
 //!     let mut client = lamprey::net::TcpStream::connect(address)?;
 //!     client.write_all(b"GET /who HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")?;
 //!     let mut answer = String::new();
 //!     client.read_to_string(&mut answer)?;
 //!     assert!(answer.ends_with("you are 127.0.0.1"), "{answer}");
-//!     stop.send(()).unwrap();
+//!     stop.cancel();
 //!     server.join().unwrap()
 //! })?;
 //! # std::io::Result::Ok(())
@@ -60,10 +60,11 @@ mod make;
 mod serve;
 
 pub use blocking::{Blocking, blocking};
-pub use connection::StreamExecutor;
 pub use listener::Listener;
 pub use make::{IncomingStream, MakeService};
 pub use serve::{Serve, ServeFuture, WithGracefulShutdown, serve};
 
+use crate::hyper::{InTokio, LampreyExecutor};
+
 /// The settings of hyper's connections, which [`Serve::http`] lends.
-pub type HttpBuilder = hyper_util::server::conn::auto::Builder<StreamExecutor>;
+pub type HttpBuilder = hyper_util::server::conn::auto::Builder<InTokio<LampreyExecutor>>;

@@ -32,8 +32,8 @@ use std::time::Duration;
 ///
 /// /// The end is announced by SIGTERM.
 /// async fn stop() {
-///     match lamprey::signal::listen([lamprey::signal::TERM]) {
-///         Ok(mut signals) => drop(signals.recv_async().await),
+///     match lamprey::signal::listen(&[lamprey::signal::Signal::TERM]) {
+///         Ok(signals) => drop(signals.recv_async().await),
 ///         Err(error) => eprintln!("cannot listen for signals: {error}"),
 ///     }
 /// }
