@@ -52,7 +52,8 @@ struct Filter {
 #[lamprey::main]
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
-    let listener = TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
 
     let (news, _) = lamprey::broadcast(64);
@@ -71,7 +72,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .route("/chat", any(chat))
         .route("/who", get(who))
         .with_state(app);
-    serve(listener, routes.into_make_service_with_connect_info::<SocketAddr>()).with_graceful_shutdown(told).run()?;
+    serve(listener, routes.into_make_service_with_connect_info::<SocketAddr>())
+        .with_graceful_shutdown(told)
+        .run()?;
     chats.wait_timeout(Duration::from_secs(10))?;
     println!("all connections have ended");
     Ok(())
@@ -112,7 +115,10 @@ async fn one(State(app): State<App>, Path(number): Path<usize>) -> Response {
 async fn events(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let notes = stream::unfold((app.news.subscribe(), app.stop), |(mut news, stop)| async move {
         let note = stop.run_async(news.recv_async()).await.ok()?.ok()?;
-        Some((Ok(Event::default().event("note").data(format!("{}: {}", note.author, note.text))), (news, stop)))
+        Some((
+            Ok(Event::default().event("note").data(format!("{}: {}", note.author, note.text))),
+            (news, stop),
+        ))
     });
     Sse::new(notes).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }

@@ -40,7 +40,8 @@ struct Tables {
 #[lamprey::main]
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
-    let listener = TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
 
     let (kitchen, orders) = lamprey::bounded::<Order>(4);
@@ -70,7 +71,11 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 /// Takes an order to the kitchen, waits for the dish, and serves it.
-fn order(State(house): State<House>, Path(table): Path<u32>, dish: String) -> Result<String, (StatusCode, String)> {
+fn order(
+    State(house): State<House>,
+    Path(table): Path<u32>,
+    dish: String,
+) -> Result<String, (StatusCode, String)> {
     if dish.is_empty() {
         return Err((StatusCode::BAD_REQUEST, "an order names a dish, and this one is empty\n".to_owned()));
     }
@@ -86,6 +91,7 @@ fn order(State(house): State<House>, Path(table): Path<u32>, dish: String) -> Re
 
 /// Waits, for as long as the client does, until something is on the table. If the client goes away, the host unwinds from `wait_while`.
 fn wait_for_table(State(house): State<House>, Path(table): Path<u32>) -> String {
+    println!("a guest waits at table {table}");
     let _left = Left(table);
     let served = house.tables.served.lock().expect("nobody panics with it");
     let served = house.tables.changed.wait_while(served, |served| !served.contains_key(&table));

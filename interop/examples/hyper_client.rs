@@ -90,7 +90,8 @@ async fn read(response: Response<Incoming>) -> Fallible<String> {
 
 fn connect(url: &Uri) -> Fallible<TcpStream> {
     let (host, port) = (url.host().unwrap_or_default(), url.port_u16().unwrap_or(80));
-    let stream = TcpStream::connect((host, port)).map_err(|error| format!("cannot connect to {host}:{port}: {error}"))?;
+    let stream = TcpStream::connect((host, port))
+        .map_err(|error| format!("cannot connect to {host}:{port}: {error}"))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

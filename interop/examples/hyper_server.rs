@@ -34,7 +34,8 @@ static HITS: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 #[lamprey::main]
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
-    let listener = TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(&*address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
 
     let (signals, stop) = (signal::listen(&[Signal::TERM])?, CancelToken::new());
@@ -83,7 +84,9 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
         (&Method::GET, "/") => Response::new(text("hello from hyper on Lamprey\n")),
         (&Method::GET, "/hits") => {
             let hits = HITS.lock().expect("nobody panics with it");
-            Response::new(text(&hits.iter().map(|(path, count)| format!("{count} {path}\n")).collect::<String>()))
+            Response::new(text(
+                &hits.iter().map(|(path, count)| format!("{count} {path}\n")).collect::<String>(),
+            ))
         }
         (&Method::GET, "/slow") => {
             lamprey::sleep_async(Duration::from_millis(200)).await;

@@ -42,7 +42,8 @@ fn main() -> Fallible<()> {
 }
 
 fn run_server(address: &str) -> Fallible<()> {
-    let listener = TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     let signals = signal::listen(&[Signal::TERM])?;
     let told = async move {
@@ -69,7 +70,9 @@ impl Echo for OnHosts {
             lamprey::sleep(Duration::from_millis(1));
             text.to_uppercase()
         });
-        host.await.map(|text| Response::new(Message::new(text))).map_err(|error| Status::internal(error.to_string()))
+        host.await
+            .map(|text| Response::new(Message::new(text)))
+            .map_err(|error| Status::internal(error.to_string()))
     }
 
     /// All messages of the client, as one.

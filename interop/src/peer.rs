@@ -28,7 +28,8 @@ pub fn example(name: &str) -> Command {
 /// As [`example`].
 pub fn example_of(name: &str, path: &str) -> Command {
     let tests = env::current_exe().expect("the path of the test");
-    let program = tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
+    let program =
+        tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let text = changed(&folder.join(path));

@@ -24,7 +24,10 @@ fn extractors_and_json() {
     on_tokio(async {
         let client = client();
         let add = |note: Value| client.post(format!("{url}/notes")).json(&note).send();
-        assert_eq!(add(json!({"author": "ada", "text": "first"})).await.unwrap().text().await.unwrap(), "0\n");
+        assert_eq!(
+            add(json!({"author": "ada", "text": "first"})).await.unwrap().text().await.unwrap(),
+            "0\n"
+        );
         assert_eq!(add(json!({"author": "bob", "text": "second"})).await.unwrap().status(), 201);
         assert_eq!(add(json!({"author": "bob"})).await.unwrap().status(), 422);
 
@@ -35,7 +38,10 @@ fn extractors_and_json() {
         assert_eq!(of_ada, json!([{"author": "ada", "text": "first"}]));
         assert_eq!(get("/notes/1").await.json::<Value>().await.unwrap()["text"], "second");
         let missing = get("/notes/2").await;
-        assert_eq!((missing.status().as_u16(), missing.text().await.unwrap()), (404, "there is no note 2\n".into()));
+        assert_eq!(
+            (missing.status().as_u16(), missing.text().await.unwrap()),
+            (404, "there is no note 2\n".into())
+        );
         assert_eq!(get("/notes/x").await.status(), 400);
         assert_eq!(get("/who").await.text().await.unwrap(), "127.0.0.1\n");
     });

@@ -47,7 +47,9 @@ fn start() -> Server {
 #[test]
 fn eight_hosts_by_http1_have_a_connection_each() {
     let server = start();
-    let text = peer::output(peer::example("hyper_client").args([&format!("http://{}/some?q=1", server.address), "8"]));
+    let text = peer::output(
+        peer::example("hyper_client").args([&format!("http://{}/some?q=1", server.address), "8"]),
+    );
     assert_eq!(text, "HTTP/1.1 200 OK: /some by GET\n".repeat(8));
     assert_eq!(server.connections.load(SeqCst), 8);
 }

@@ -24,7 +24,8 @@ fn curl_by_both_versions_of_http() {
     let (_server, url) = start();
     for version in ["--http1.1", "--http2-prior-knowledge"] {
         assert_eq!(curl(&[version, &url]).trim_end(), "hello from hyper on Lamprey");
-        let status = curl(&[version, "--write-out", "%{http_code} %{http_version}\n", &format!("{url}/none")]);
+        let status =
+            curl(&[version, "--write-out", "%{http_code} %{http_version}\n", &format!("{url}/none")]);
         let expected = if version == "--http1.1" { "404 1.1" } else { "404 2" };
         assert_eq!(status.trim_end(), format!("there is no GET /none\n{expected}"));
     }
@@ -57,7 +58,8 @@ fn the_answer_under_way_comes_after_sigterm_and_then_the_server_ends() {
         let stream = tokio::net::TcpStream::connect(address).await.unwrap();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
         let connection = tokio::spawn(connection);
-        let request = |path: &str| Request::get(path).header("host", address).body(Empty::<Bytes>::new()).unwrap();
+        let request =
+            |path: &str| Request::get(path).header("host", address).body(Empty::<Bytes>::new()).unwrap();
         // Until the server is known to read from this connection.
         sender.send_request(request("/")).await.unwrap().collect().await.unwrap();
         let slow = sender.send_request(request("/slow"));

@@ -28,7 +28,10 @@ fn they_differ_by_main_and_one_import() {
     let ((before, import), (after, new_import)) = (without_main(BEFORE), without_main(AFTER));
     assert_eq!(before, after);
     assert_eq!((import, new_import), ("use axum::serve;", "use lamprey_compat::axum::serve;"));
-    assert!(!before.iter().any(|line| line.to_lowercase().contains("lamprey::")), "nothing else names Lamprey");
+    assert!(
+        !before.iter().any(|line| line.to_lowercase().contains("lamprey::")),
+        "nothing else names Lamprey"
+    );
 }
 
 #[test]
@@ -37,7 +40,9 @@ fn the_chapter_shows_just_this_difference() {
         text.lines().filter(|line| !other.lines().any(|theirs| theirs == *line)).map(str::to_owned).collect()
     };
     let shown = CHAPTER.split("```diff\n").nth(1).unwrap().split("```").next().unwrap();
-    let marked = |mark: char| -> Vec<String> { shown.lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect() };
+    let marked = |mark: char| -> Vec<String> {
+        shown.lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect()
+    };
     assert_eq!(marked('-'), only_in(BEFORE, AFTER));
     assert_eq!(marked('+'), only_in(AFTER, BEFORE));
     for line in shown.lines().filter_map(|line| line.strip_prefix(' ')).filter(|line| !line.is_empty()) {
@@ -47,7 +52,10 @@ fn the_chapter_shows_just_this_difference() {
 
 #[test]
 fn they_answer_alike() {
-    let (before, after) = (answers("moved_on_tokio", "tests/moved/on_tokio.rs"), answers("moved_on_lamprey", "tests/moved/on_lamprey.rs"));
+    let (before, after) = (
+        answers("moved_on_tokio", "tests/moved/on_tokio.rs"),
+        answers("moved_on_lamprey", "tests/moved/on_lamprey.rs"),
+    );
     for (before, after) in zip(&before, &after) {
         assert_eq!(before, after);
     }
@@ -121,7 +129,8 @@ async fn ask(url: &str) -> Vec<String> {
     }
     answers.push(seen);
 
-    let (mut chat, upgraded) = tokio_tungstenite::connect_async(url.replace("http", "ws") + "/chat").await.unwrap();
+    let (mut chat, upgraded) =
+        tokio_tungstenite::connect_async(url.replace("http", "ws") + "/chat").await.unwrap();
     answers.push(upgraded.status().to_string());
     for word in ["cup", "spoon"] {
         chat.send(Message::text(word)).await.unwrap();
@@ -136,7 +145,12 @@ async fn ask(url: &str) -> Vec<String> {
 
 /// Status and headers, without those that differ from call to call.
 fn head(answer: &reqwest::Response) -> String {
-    let mut headers: Vec<_> = answer.headers().iter().filter(|(name, _)| *name != "date").map(|header| format!("{header:?}")).collect();
+    let mut headers: Vec<_> = answer
+        .headers()
+        .iter()
+        .filter(|(name, _)| *name != "date")
+        .map(|header| format!("{header:?}"))
+        .collect();
     headers.sort();
     format!("{:?} {} {headers:?}", answer.version(), answer.status())
 }

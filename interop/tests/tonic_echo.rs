@@ -43,14 +43,18 @@ fn the_example_with_itself() {
 fn the_server_with_a_client_on_tokio() {
     let (_server, url) = start();
     on_tokio(async {
-        let client = EchoClient::connect(url).await.unwrap();
+        let channel = tonic::transport::Endpoint::from_shared(url).unwrap().connect().await.unwrap();
+        let client = EchoClient::new(channel);
         // A hundred calls at once on one connection.
         let calls = (0..100).map(|number| {
             let mut client = client.clone();
             async move { client.say(Message::new(format!("n{number}"))).await.unwrap().into_inner().text }
         });
         let answers = futures::future::join_all(calls).await;
-        assert!(answers.iter().enumerate().all(|(number, answer)| *answer == format!("N{number}")), "{answers:?}");
+        assert!(
+            answers.iter().enumerate().all(|(number, answer)| *answer == format!("N{number}")),
+            "{answers:?}"
+        );
 
         let mut client = client;
         let refused = client.say(Message::default()).await.unwrap_err();
@@ -103,7 +107,9 @@ impl Echo for OnTokio {
     type TalkStream = Words;
 
     async fn talk(&self, request: Request<Streaming<Message>>) -> Result<Response<Words>, Status> {
-        let turned = |message: Result<Message, Status>| Ok(Message::new(message?.text.chars().rev().collect::<String>()));
+        let turned = |message: Result<Message, Status>| {
+            Ok(Message::new(message?.text.chars().rev().collect::<String>()))
+        };
         Ok(Response::new(request.into_inner().map(turned).boxed()))
     }
 }
@@ -116,7 +122,9 @@ fn the_client_with_a_server_on_tokio() {
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
         let server = tonic::transport::Server::builder().add_service(EchoServer::new(OnTokio));
         tokio::spawn(server.serve_with_incoming(incoming));
-        let said = tokio::task::spawn_blocking(move || peer::output(peer::example("tonic_echo").args(["call", &url])));
+        let said = tokio::task::spawn_blocking(move || {
+            peer::output(peer::example("tonic_echo").args(["call", &url]))
+        });
         assert_eq!(said.await.unwrap(), SPOKEN);
     });
 }

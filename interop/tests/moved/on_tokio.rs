@@ -58,15 +58,15 @@ fn app() -> Router {
         .route("/items", get(list).post(add))
         .route("/items/{id}", get(show).delete(remove))
         .route_layer(middleware::from_fn(only_staff));
+    let limit = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, Duration::from_millis(200));
     Router::new()
         .merge(staff)
         .route("/events", get(events))
         .route("/chat", any(chat))
         .route("/who", get(who))
-        .route("/slow", get(slow))
+        .route("/slow", get(slow).layer(limit))
         .route("/panic", get(panics))
         .layer(CatchPanicLayer::new())
-        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, Duration::from_millis(200)))
         .layer(PropagateHeaderLayer::new(HeaderName::from_static("x-request-id")))
         .layer(SetResponseHeaderLayer::if_not_present(
             HeaderName::from_static("x-shop"),

@@ -76,7 +76,9 @@ impl Drop for CancelOnDrop {
 
 async fn on_host(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Send + 'static) -> Response {
     let Some(runtime) = runtime.or_else(Handle::current) else {
-        panic!("a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`")
+        panic!(
+            "a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`"
+        )
     };
     let mut host = CancelOnDrop(runtime.spawn(handle));
     match (&mut host.0).await {

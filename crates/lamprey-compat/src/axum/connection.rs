@@ -74,7 +74,9 @@ impl Connections {
         };
         // The parasite begins on the stack of this host, which then ends: what a handler does before it first waits does not hold up
         // the loop that accepts.
-        let start = move || Builder::new().name("connection of axum").parasite(crate::tokio(connection)).map(|it| it.detach());
+        let start = move || {
+            Builder::new().name("connection of axum").parasite(crate::tokio(connection)).map(|it| it.detach())
+        };
         builder.spawn_in(&self.runtime, start).map(drop)
     }
 

@@ -108,8 +108,13 @@ pub struct ByClone<T>(PhantomData<fn() -> T>);
 impl<L, M, S> MakeService<L, ByService<S>> for M
 where
     L: Listener,
-    M: for<'a> Service<IncomingStream<'a, L>, Response = S, Error = Infallible, Future: Send> + Send + 'static,
-    S: Service<Request, Response = Response, Error = Infallible, Future: Send + 'static> + Clone + Send + 'static,
+    M: for<'a> Service<IncomingStream<'a, L>, Response = S, Error = Infallible, Future: Send>
+        + Send
+        + 'static,
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send + 'static>
+        + Clone
+        + Send
+        + 'static,
 {
     type Service = S;
 

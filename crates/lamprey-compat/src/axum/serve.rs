@@ -174,7 +174,8 @@ impl<L: Listener, M: MakeService<L, K>, K: 'static> IntoFuture for Serve<L, M, K
     type IntoFuture = ServeFuture;
 
     fn into_future(self) -> ServeFuture {
-        let server = WithGracefulShutdown::<L, M, K, Pending<()>> { serve: self, signal: pending(), within: None };
+        let server =
+            WithGracefulShutdown::<L, M, K, Pending<()>> { serve: self, signal: pending(), within: None };
         server.into_future()
     }
 }
@@ -231,7 +232,11 @@ fn runtime() -> io::Result<Handle> {
 }
 
 /// Accepts until an error comes that is final.
-async fn accept_all<L, M, K>(listener: &L, make_service: &mut M, connections: &Arc<Connections>) -> io::Result<()>
+async fn accept_all<L, M, K>(
+    listener: &L,
+    make_service: &mut M,
+    connections: &Arc<Connections>,
+) -> io::Result<()>
 where
     L: Listener,
     M: MakeService<L, K>,

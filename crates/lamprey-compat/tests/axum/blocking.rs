@@ -89,9 +89,14 @@ fn the_client_goes_away_while_the_host_blocks() {
 #[test]
 fn a_panic_ends_its_connection_only() {
     let runtime = runtime();
-    let app = Router::new()
-        .route("/", get(blocking(|| "hello")))
-        .route("/panic", get(blocking(|| if true { panic!("a handler that panics, as the test wants it") })));
+    let app = Router::new().route("/", get(blocking(|| "hello"))).route(
+        "/panic",
+        get(blocking(|| {
+            if true {
+                panic!("a handler that panics, as the test wants it")
+            }
+        })),
+    );
     let server = Server::start(&runtime, app);
     let mut client = Client::new(server.address);
     client.send("GET /panic HTTP/1.1\r\nhost: test\r\n\r\n");

@@ -34,7 +34,9 @@ impl Client {
     pub fn answer(&mut self) -> io::Result<(u16, String)> {
         let head = self.head()?;
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+        let length = head
+            .lines()
+            .find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
         let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
         self.0.read_exact(&mut body)?;
         Ok((status, String::from_utf8(body).unwrap()))

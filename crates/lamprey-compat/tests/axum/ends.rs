@@ -10,7 +10,7 @@ use std::future::IntoFuture;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Tells when it is dropped.
 struct Guard(lamprey::mailbox::Sender<&'static str>, &'static str);
@@ -42,7 +42,9 @@ fn it_comes_while_an_answer_is_under_way() {
     came.recv().unwrap();
     let mut ending = server.stop();
     // New connections are refused soon, while the old one is served.
+    let begun = Instant::now();
     while TcpStream::connect(address).is_ok() {
+        assert!(begun.elapsed() < LIMIT, "it still listens");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(ending.join_timeout(Duration::from_millis(50)).is_err(), "it waits for the answer");
@@ -128,7 +130,9 @@ fn it_comes_while_a_websocket_is_open() {
     let runtime = runtime();
     let (over, mut ended) = mailbox();
     let upgrade = |over: lamprey::mailbox::Sender<()>| {
-        any(move |upgrade: WebSocketUpgrade| async move { upgrade.on_upgrade(move |socket| echo(socket, over)) })
+        any(
+            move |upgrade: WebSocketUpgrade| async move { upgrade.on_upgrade(move |socket| echo(socket, over)) },
+        )
     };
     let server = Server::start(&runtime, Router::new().route("/ws", upgrade(over)));
     let mut client = upgraded(&server);

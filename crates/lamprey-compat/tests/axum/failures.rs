@@ -11,9 +11,14 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 fn app() -> Router {
-    Router::new()
-        .route("/", get(|| async { "hello" }))
-        .route("/panic", get(|| async { if true { panic!("a handler that panics, as the test wants it") } }))
+    Router::new().route("/", get(|| async { "hello" })).route(
+        "/panic",
+        get(|| async {
+            if true {
+                panic!("a handler that panics, as the test wants it")
+            }
+        }),
+    )
 }
 
 #[test]
@@ -38,7 +43,9 @@ fn a_body_that_panics_ends_its_connection_only() {
             let mut left = 3;
             Body::from_stream(futures_of(move || {
                 left -= 1;
-                if left == 0 { panic!("a body that panics, as the test wants it") }
+                if left == 0 {
+                    panic!("a body that panics, as the test wants it")
+                }
                 Some("part")
             }))
         }),
@@ -46,7 +53,12 @@ fn a_body_that_panics_ends_its_connection_only() {
     let server = Server::start(&runtime, app);
     let mut client = Client::new(server.address);
     client.send("GET /body HTTP/1.1\r\nhost: test\r\n\r\n");
-    assert!(client.head().is_err() || { while !client.is_closed() {} true });
+    assert!(
+        client.head().is_err() || {
+            while !client.is_closed() {}
+            true
+        }
+    );
     assert_eq!(Client::new(server.address).get("/").0, 200);
     server.end();
 }

@@ -70,7 +70,10 @@ fn a_handler_knows_its_peer_by_a_unix_socket() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let app = Router::new()
-        .route("/", get(|ConnectInfo(Process(process)): ConnectInfo<Process>| async move { process.to_string() }))
+        .route(
+            "/",
+            get(|ConnectInfo(Process(process)): ConnectInfo<Process>| async move { process.to_string() }),
+        )
         .into_make_service_with_connect_info::<Process>();
     let answer = runtime().run(|| {
         let _server = lamprey::parasite(serve(UnixListener::bind(&path).unwrap(), app).into_future());
@@ -131,7 +134,8 @@ fn many_streams_of_http2_on_one_connection() {
             .map(|_| {
                 let mut sender = sender.clone();
                 lamprey::spawn(move || {
-                    let request = Request::get(format!("http://{address}/")).body(Empty::<Bytes>::new()).unwrap();
+                    let request =
+                        Request::get(format!("http://{address}/")).body(Empty::<Bytes>::new()).unwrap();
                     lamprey::wait(async {
                         let answer = sender.send_request(request).await.unwrap();
                         answer.into_body().collect().await.unwrap().to_bytes()

@@ -39,7 +39,8 @@ impl Server {
         let told = async move {
             let _ = stopped.recv_async().await;
         };
-        let serve = lamprey_compat::axum::serve(listener, app).with_graceful_shutdown(told).finish_within(within);
+        let serve =
+            lamprey_compat::axum::serve(listener, app).with_graceful_shutdown(told).finish_within(within);
         Self { address, stop, host: runtime.handle().spawn(move || serve.run()) }
     }
 

@@ -11,8 +11,10 @@ use std::time::Duration;
 #[test]
 fn connections_start_on_all_workers() {
     let runtime = runtime();
-    let app = Router::new()
-        .route("/", get(|| async { lamprey::current().worker().map_or("none".to_owned(), |worker| worker.to_string()) }));
+    let app = Router::new().route(
+        "/",
+        get(|| async { lamprey::current().worker().map_or("none".to_owned(), |worker| worker.to_string()) }),
+    );
     let server = Server::start(&runtime, app);
     let mut clients: Vec<_> = (0..4).map(|_| Client::new(server.address)).collect();
     let workers: HashSet<_> = clients.iter_mut().map(|client| client.get("/").1).collect();
