@@ -4,12 +4,15 @@
 mod common;
 
 use common::run;
-use futures::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader};
+use futures::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWriteExt, BufReader};
 use lamprey::fs::OpenOptions;
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::{parasite, wait};
 use lamprey_compat::Async;
+use std::future::poll_fn;
 use std::io::{self, IoSliceMut, SeekFrom};
+use std::pin::Pin;
+use std::task::Poll;
 
 #[test]
 fn a_line_goes_to_and_fro_and_close_is_the_end() {
@@ -41,6 +44,28 @@ fn a_line_goes_to_and_fro_and_close_is_the_end() {
         })
         .unwrap();
         server.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_seek_that_was_dropped_is_not_taken_for_a_later_one_to_the_same_place() {
+    run(2, || {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let mut file = Async::new(OpenOptions::new().read(true).open(&path).unwrap());
+        let first = wait(poll_fn(|cx| Poll::Ready(Pin::new(&mut file).poll_seek(cx, SeekFrom::Start(5)))));
+        assert!(first.is_pending(), "a seek is made on the pool");
+        wait(async {
+            let mut two = [0; 2];
+            file.read_exact(&mut two).await?;
+            assert_eq!(&two, b"56");
+            file.seek(SeekFrom::Start(5)).await?;
+            file.read_exact(&mut two).await?;
+            assert_eq!(&two, b"56");
+            io::Result::Ok(())
+        })
+        .unwrap();
     });
 }
 

@@ -59,10 +59,10 @@ fn connections_until_the_listener_is_closed() {
         let theirs = listener.clone();
         let server = parasite(async move {
             let listener: &Async<TcpListener> = &theirs;
-            listener
-                .into_stream()
-                .for_each(|stream| std::future::ready(accepted.send(stream.unwrap()).unwrap()))
-                .await;
+            let mut connections = listener.into_stream();
+            while let Some(stream) = connections.next().await {
+                accepted.send(stream.unwrap()).unwrap();
+            }
         });
         let clients: Vec<_> = (0..20).map(|_| TcpStream::connect(address).unwrap()).collect();
         let streams: Vec<_> = (0..20).map(|_| count.recv().unwrap()).collect();

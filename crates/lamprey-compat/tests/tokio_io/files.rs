@@ -227,3 +227,23 @@ fn a_file_is_copied_to_a_socket_by_tokio() {
         assert_eq!(sender.join().unwrap().unwrap(), 2_000_000);
     });
 }
+
+#[test]
+fn a_file_of_a_simulation_is_written_sought_and_read() {
+    for seed in 0..10 {
+        lamprey::Runtime::simulated(seed).run(|| {
+            let options = || OpenOptions::new().read(true).write(true).create(true).open("/file");
+            let mut file: Async<File> = options().unwrap().into();
+            let content = numbered(300_000);
+            wait(async {
+                file.write_all(&content).await?;
+                file.rewind().await?;
+                let mut text = Vec::new();
+                file.read_to_end(&mut text).await?;
+                assert!(text == content);
+                file.shutdown().await
+            })
+            .unwrap();
+        });
+    }
+}

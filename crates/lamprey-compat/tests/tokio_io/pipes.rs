@@ -62,7 +62,8 @@ fn a_descriptor_of_the_programs_own_reads_and_writes() {
         });
         wait(async {
             writer.write_all(b"hello ").await?;
-            writer.write_vectored(&[std::io::IoSlice::new(b"wor"), std::io::IoSlice::new(b"ld")]).await?;
+            let parts = [std::io::IoSlice::new(b"wor"), std::io::IoSlice::new(b"ld")];
+            assert_eq!(writer.write_vectored(&parts).await?, 5);
             writer.shutdown().await
         })
         .unwrap();

@@ -109,7 +109,7 @@ fn a_listener_gives_wrapped_connections() -> io::Result<()> {
         let client = parasite(async move {
             let mut stream = Async::new(TcpStream::connect_async(address).await?);
             stream.write_all(b"hello").await?;
-            io::Result::Ok(stream.local_addr()?)
+            stream.local_addr()
         });
         let (mut stream, from) = wait(listener.accept())?;
         let mut text = String::new();
@@ -189,4 +189,16 @@ fn polled_outside_of_every_worker_it_is_woken_as_well() -> io::Result<()> {
     wait(here.read_to_end(&mut received))?;
     assert!(received == bytes());
     writer.join().unwrap()
+}
+
+#[test]
+fn all_of_it_may_move_between_threads() {
+    fn may<T: Send + Sync + Unpin>() {}
+    may::<Async<TcpStream>>();
+    may::<Async<Arc<UnixStream>>>();
+    may::<Async<TcpListener>>();
+    may::<Async<lamprey::fs::File>>();
+    may::<Async<lamprey::io::Stdin>>();
+    may::<Async<lamprey::io::Stdout>>();
+    may::<Async<lamprey::io::PipeReader>>();
 }
