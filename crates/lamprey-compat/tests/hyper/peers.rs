@@ -1,6 +1,6 @@
 //! Peers that go away, requests that are given up, and panics.
 
-use crate::common::run;
+use crate::common::{FOREVER, run, runtime, within};
 use crate::{connect, listener, post};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -72,10 +72,11 @@ fn a_request_that_is_out_of_time_closes_its_connection() {
             let (stream, _) = listener.accept().await.unwrap();
             server::conn::http1::Builder::new().serve_connection(stream, service_fn(silent)).await
         });
+        let stream = connect(address);
         let answer = with_timeout(Duration::from_millis(20), || {
             wait(async {
                 let (mut sender, connection) =
-                    client::conn::http1::handshake::<_, Full<Bytes>>(connect(address)).await.unwrap();
+                    client::conn::http1::handshake::<_, Full<Bytes>>(stream).await.unwrap();
                 let request = sender.send_request(post(Bytes::new()));
                 futures::future::join(request, connection).await
             })
@@ -113,27 +114,48 @@ fn a_panic_in_a_handler_reaches_who_joins_the_connection() {
 /// Connections of HTTP/2 have futures of their own, by the executor, which nobody joins.
 #[test]
 fn a_runtime_that_ends_drops_the_connections_in_flight() {
-    let address = run(2, || {
+    /// Says when it has been called, and when it is dropped.
+    struct Handling(lamprey::mailbox::Sender<&'static str>);
+    impl Handling {
+        async fn never(self) -> Result<Response<Full<Bytes>>, Infallible> {
+            self.0.send("called").unwrap();
+            std::future::pending().await
+        }
+    }
+    impl Drop for Handling {
+        fn drop(&mut self) {
+            self.0.send("dropped").unwrap();
+        }
+    }
+    within(FOREVER, || {
+        let (tx, mut said) = lamprey::mailbox();
         let (listener, address) = listener();
-        parasite(async move {
-            let (stream, _) = listener.accept().await.unwrap();
-            server::conn::http2::Builder::new(LampreyExecutor::new())
-                .serve_connection(stream, service_fn(silent))
-                .await
-        })
-        .detach();
-        let client = connect(address);
-        parasite(async move {
-            let (mut sender, connection) =
-                client::conn::http2::handshake::<_, _, Full<Bytes>>(LampreyExecutor::new(), client)
-                    .await
-                    .unwrap();
-            futures::future::join(sender.send_request(post(Bytes::new())), connection).await.1
-        })
-        .detach();
-        lamprey::sleep(Duration::from_millis(20));
-        address
+        let runtime = runtime(2);
+        runtime.run(|| {
+            parasite(async move {
+                loop {
+                    let (stream, _) = listener.accept().await.unwrap();
+                    let tx = tx.clone();
+                    let never = service_fn(move |_| Handling(tx.clone()).never());
+                    let server = server::conn::http2::Builder::new(LampreyExecutor::new());
+                    parasite(server.serve_connection(stream, never)).detach();
+                }
+            })
+            .detach();
+            for _ in 0..10 {
+                let stream = connect(address);
+                parasite(async move {
+                    let (mut sender, connection) =
+                        client::conn::http2::handshake::<_, _, Full<Bytes>>(LampreyExecutor::new(), stream)
+                            .await
+                            .unwrap();
+                    futures::future::join(sender.send_request(post(Bytes::new())), connection).await.1
+                })
+                .detach();
+            }
+            (0..10).for_each(|_| assert_eq!(said.recv(), Ok("called")));
+        });
+        drop(runtime);
+        assert_eq!(said.iter().collect::<Vec<_>>(), ["dropped"; 10]);
     });
-    // Nobody listens there any more.
-    assert!(std::net::TcpStream::connect(address).is_err());
 }
