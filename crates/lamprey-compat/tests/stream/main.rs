@@ -3,6 +3,7 @@
 #[path = "../../../lamprey/tests/common/mod.rs"]
 mod common;
 
+mod races;
 mod sinks;
 mod sources;
 mod streams;

@@ -5,5 +5,6 @@ mod common;
 
 mod files;
 mod pipes;
+mod races;
 mod sockets;
 mod stdio;
