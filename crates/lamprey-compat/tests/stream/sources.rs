@@ -1,12 +1,14 @@
 //! Ticks, signals, entries, connections as streams.
 
-use crate::common::run;
+use crate::common::{again, role, run};
 use futures::{StreamExt, TryStreamExt};
 use lamprey::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use lamprey::signal::{Signal, listen};
 use lamprey::{parasite, wait};
 use lamprey_compat::Async;
 use lamprey_compat::stream::IntoStream;
+use std::io::Write;
+use std::process::Stdio;
 use std::time::Duration;
 
 #[test]
@@ -82,4 +84,18 @@ fn connections_of_the_unix_domain() {
         let streams = wait(listener.into_stream().take(2).try_collect::<Vec<_>>()).unwrap();
         assert_eq!(streams.len(), 2);
     });
+}
+
+#[test]
+fn lines_of_the_standard_input() {
+    if role().is_some() {
+        return run(1, || {
+            let lines = lamprey::io::stdin().lines().into_stream();
+            let lengths = lines.map_ok(|line| line.len()).try_collect::<Vec<_>>();
+            assert_eq!(wait(lengths).unwrap(), [3, 0, 8]);
+        });
+    }
+    let mut child = again("lines_of_the_standard_input", "child").stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"one\r\n\nno end..").unwrap();
+    assert!(child.wait().unwrap().success());
 }
