@@ -5,6 +5,7 @@ use super::{LIMIT, Server, runtime};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
+use futures::StreamExt;
 use lamprey::mailbox;
 use lamprey_compat::axum::serve;
 use std::future::IntoFuture;
@@ -40,13 +41,9 @@ fn a_body_that_panics_ends_its_connection_only() {
     let app = app().route(
         "/body",
         get(|| async {
-            let mut left = 3;
-            Body::from_stream(futures_of(move || {
-                left -= 1;
-                if left == 0 {
-                    panic!("a body that panics, as the test wants it")
-                }
-                Some("part")
+            Body::from_stream(futures::stream::iter(0..3).map(|number| match number {
+                2 => panic!("a body that panics, as the test wants it"),
+                _ => Ok::<_, std::convert::Infallible>("part"),
             }))
         }),
     );
@@ -61,23 +58,6 @@ fn a_body_that_panics_ends_its_connection_only() {
     );
     assert_eq!(Client::new(server.address).get("/").0, 200);
     server.end();
-}
-
-/// A stream without another crate.
-fn futures_of(
-    mut next: impl FnMut() -> Option<&'static str> + Send + 'static,
-) -> impl futures_core::Stream<Item = Result<&'static str, std::convert::Infallible>> + Send {
-    struct Of<F>(F);
-    impl<F: FnMut() -> Option<&'static str> + Unpin> futures_core::Stream for Of<F> {
-        type Item = Result<&'static str, std::convert::Infallible>;
-        fn poll_next(
-            mut self: std::pin::Pin<&mut Self>,
-            _: &mut std::task::Context<'_>,
-        ) -> std::task::Poll<Option<Self::Item>> {
-            std::task::Poll::Ready((self.0)().map(Ok))
-        }
-    }
-    Of(Box::new(move || next()))
 }
 
 #[test]

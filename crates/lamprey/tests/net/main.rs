@@ -5,10 +5,12 @@ mod common;
 
 mod awaiting;
 mod close;
+mod drained;
 mod eyeballs;
 mod names;
 mod options;
 mod os_thread;
+mod polls;
 mod serve;
 mod tcp;
 mod udp;
