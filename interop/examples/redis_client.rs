@@ -30,7 +30,8 @@ async fn hear(mut messages: redis::aio::PubSub, hosts: i64) -> RedisResult<i64> 
     let mut stream = messages.on_message();
     let mut sum = 0;
     for _ in 0..hosts {
-        let message = stream.next().await.ok_or(std::io::Error::other("the server has ended the subscription"))?;
+        let message =
+            stream.next().await.ok_or(std::io::Error::other("the server has ended the subscription"))?;
         sum += message.get_payload::<i64>()?;
     }
     Ok(sum)
@@ -44,7 +45,7 @@ fn run(url: &str, hosts: i64) -> RedisResult<()> {
         redis::cmd("DEL").arg(&keys).query_async::<()>(&mut connection).await?;
         let mut messages = client.get_async_pubsub().await?;
         messages.subscribe("lamprey:done").await?;
-        RedisResult::Ok((connection, messages))
+        Ok::<_, redis::RedisError>((connection, messages))
     });
     let (mut connection, messages) = opened.wait()?;
     let hearing = lamprey::parasite(on_tokio(hear(messages, hosts)));
@@ -63,7 +64,9 @@ fn run(url: &str, hosts: i64) -> RedisResult<()> {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(url), Ok(hosts @ 1..)) = (arguments.next(), arguments.next().as_deref().unwrap_or("50").parse()) else {
+    let (Some(url), Ok(hosts @ 1..)) =
+        (arguments.next(), arguments.next().as_deref().unwrap_or("50").parse())
+    else {
         eprintln!("usage: redis_client redis://HOST:PORT [HOSTS]");
         return ExitCode::from(2);
     };

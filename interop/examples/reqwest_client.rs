@@ -23,13 +23,15 @@ fn wanted(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String>
         match argument.as_str() {
             "--seconds" => {
                 let seconds = arguments.next().unwrap_or_default();
-                let seconds = seconds.parse().map_err(|_| format!("--seconds: '{seconds}' is no whole number"))?;
+                let seconds =
+                    seconds.parse().map_err(|_| format!("--seconds: '{seconds}' is no whole number"))?;
                 wanted.limit = Duration::from_secs(seconds);
             }
             "--ca" => {
                 let file = arguments.next().ok_or("--ca: name a file")?;
                 let text = fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
-                let found = Certificate::from_pem_bundle(&text).map_err(|error| format!("{file}: {error}"))?;
+                let found =
+                    Certificate::from_pem_bundle(&text).map_err(|error| format!("{file}: {error}"))?;
                 wanted.authorities = Some(found);
             }
             option if option.starts_with('-') => return Err(format!("no option '{option}'\n{USAGE}")),

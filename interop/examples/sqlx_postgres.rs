@@ -4,16 +4,21 @@
 
 use lamprey_compat::tokio as on_tokio;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use sqlx::{PgPool, Row};
+use sqlx::{Connection, PgPool, Row};
 use std::process::ExitCode;
 use std::time::Duration;
 
 const TAKERS: usize = 20;
 
 async fn open(url: &str) -> sqlx::Result<PgPool> {
-    let pool = PgPoolOptions::new().max_connections(5).acquire_timeout(Duration::from_secs(60)).connect(url).await?;
+    // A pool tries again for as long as it may take to get a connection; that nobody listens there is to be said at once.
+    sqlx::PgConnection::connect(url).await?.close().await?;
+    let pool =
+        PgPoolOptions::new().max_connections(5).acquire_timeout(Duration::from_secs(60)).connect(url).await?;
     sqlx::query("DROP TABLE IF EXISTS jobs").execute(&pool).await?;
-    sqlx::query("CREATE TABLE jobs (id BIGINT PRIMARY KEY, square BIGINT, taker BIGINT)").execute(&pool).await?;
+    sqlx::query("CREATE TABLE jobs (id BIGINT PRIMARY KEY, square BIGINT, taker BIGINT)")
+        .execute(&pool)
+        .await?;
     Ok(pool)
 }
 
@@ -43,25 +48,25 @@ fn run(url: &str, jobs: i64) -> sqlx::Result<()> {
     let listener = on_tokio(async {
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.listen("jobs").await?;
-        sqlx::Result::Ok(listener)
+        Ok::<_, sqlx::Error>(listener)
     });
     let mut listener = listener.wait()?;
     // A parasite hears the notices, and passes them on to hosts.
     let hearing = lamprey::parasite(on_tokio(async move {
         for _ in 0..jobs {
             let notice = listener.recv().await?;
-            let _ = to_takers.send_async(notice.payload().to_owned()).await;
+            let _ = to_takers.send(notice.payload().to_owned());
         }
-        sqlx::Result::Ok(())
+        Ok::<_, sqlx::Error>(())
     }));
     let done = lamprey::scope(|s| {
         let takers: Vec<_> = (0..TAKERS as i64)
             .map(|taker| {
                 let (pool, notices) = (&pool, notices.clone());
                 s.spawn(move || {
-                    notices.iter().try_fold(0, |done, _| {
-                        Ok(done + i64::from(on_tokio(take(pool, taker)).wait()?))
-                    })
+                    notices
+                        .iter()
+                        .try_fold(0, |done, _| Ok(done + i64::from(on_tokio(take(pool, taker)).wait()?)))
                 })
             })
             .collect();
@@ -82,7 +87,8 @@ fn run(url: &str, jobs: i64) -> sqlx::Result<()> {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(url), Ok(jobs)) = (arguments.next(), arguments.next().as_deref().unwrap_or("100").parse()) else {
+    let (Some(url), Ok(jobs)) = (arguments.next(), arguments.next().as_deref().unwrap_or("100").parse())
+    else {
         eprintln!("usage: sqlx_postgres postgres://USER@HOST:PORT/DATABASE [JOBS]");
         return ExitCode::from(2);
     };

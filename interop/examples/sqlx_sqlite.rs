@@ -12,8 +12,10 @@ const COINS: i64 = 100;
 const TRANSFERS: i64 = 5;
 
 async fn open(file: &str) -> sqlx::Result<SqlitePool> {
-    let options =
-        SqliteConnectOptions::new().filename(file).create_if_missing(true).busy_timeout(Duration::from_secs(60));
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true)
+        .busy_timeout(Duration::from_secs(60));
     let pool = SqlitePoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(60));
     let pool = pool.connect_with(options).await?;
     sqlx::query("DROP TABLE IF EXISTS accounts").execute(&pool).await?;
@@ -55,7 +57,8 @@ fn run(file: &str, hosts: i64) -> sqlx::Result<()> {
         }
     });
     let moved = lamprey::scope::join_all(movers).into_iter().sum::<sqlx::Result<i64>>()?;
-    let total = lamprey_compat::tokio(sqlx::query("SELECT sum(coins) FROM accounts").fetch_one(&pool)).wait()?;
+    let total =
+        lamprey_compat::tokio(sqlx::query("SELECT sum(coins) FROM accounts").fetch_one(&pool)).wait()?;
     println!("{moved} coins moved by {hosts} hosts; {} in all accounts", total.get::<i64, _>(0));
     lamprey_compat::tokio(pool.close()).wait();
     Ok(())
@@ -63,7 +66,8 @@ fn run(file: &str, hosts: i64) -> sqlx::Result<()> {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(file), Ok(hosts)) = (arguments.next(), arguments.next().as_deref().unwrap_or("50").parse()) else {
+    let (Some(file), Ok(hosts)) = (arguments.next(), arguments.next().as_deref().unwrap_or("50").parse())
+    else {
         eprintln!("usage: sqlx_sqlite FILE [HOSTS]");
         return ExitCode::from(2);
     };

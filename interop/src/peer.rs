@@ -20,7 +20,8 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 /// If there is no such example, or it does not build.
 pub fn example(name: &str) -> Command {
     let tests = env::current_exe().expect("the path of the test");
-    let program = tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
+    let program =
+        tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let text = changed(&folder.join("examples").join(name).with_extension("rs"));

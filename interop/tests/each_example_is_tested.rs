@@ -6,7 +6,8 @@ use std::path::Path;
 fn stems(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
-    let mut stems: Vec<_> = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let mut stems: Vec<_> =
+        files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     stems.sort();
     stems
 }
@@ -20,7 +21,11 @@ fn each_example_is_run_by_the_test_of_its_name() {
         let test = folder.join("tests").join(name).with_extension("rs");
         let text = fs::read_to_string(&test).unwrap_or_else(|error| panic!("{}: {error}", test.display()));
         assert!(text.contains("#[test]"), "{}: no test", test.display());
-        assert!(text.contains(&format!("example(\"{name}\")")), "{}: does not run the example", test.display());
+        assert!(
+            text.contains(&format!("example(\"{name}\")")),
+            "{}: does not run the example",
+            test.display()
+        );
     }
 }
 

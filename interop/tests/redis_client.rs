@@ -8,7 +8,18 @@ fn hosts_count_in_pipelines_and_hear_of_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let port = free_port().to_string();
     let mut server = Command::new(program("redis-server"));
-    server.args(["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no"]);
+    server.args([
+        "--port",
+        &port,
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--daemonize",
+        "no",
+    ]);
     let mut server = Running::start(server.current_dir(folder.path()));
     server.line_with("Ready to accept connections");
     let url = format!("redis://127.0.0.1:{port}");

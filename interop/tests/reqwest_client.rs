@@ -32,7 +32,9 @@ fn answer(stream: impl Read + Write) -> Option<()> {
     }
     let path = first.split(' ').nth(1)?;
     let body = match path[1..].parse::<usize>() {
-        Ok(length) => format!("200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{}", "x".repeat(length)),
+        Ok(length) => {
+            format!("200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{}", "x".repeat(length))
+        }
         Err(_) if path == "/never" => {
             // Until the client closes the connection.
             let _ = stream.read(&mut [0]);
@@ -46,7 +48,7 @@ fn answer(stream: impl Read + Write) -> Option<()> {
 
 #[test]
 fn many_pages_come_at_once() {
-    let address = serve(|stream| drop(answer(stream)));
+    let address = serve(|stream| _ = answer(stream));
     let pages = (0..40).map(|n| format!("http://{address}/{}", n * 1000));
     let text = output(example("reqwest_client").args(pages));
     let lines: Vec<_> = text.lines().collect();
@@ -56,7 +58,7 @@ fn many_pages_come_at_once() {
 
 #[test]
 fn a_page_that_does_not_come_is_given_up_beside_others_that_do() {
-    let address = serve(|stream| drop(answer(stream)));
+    let address = serve(|stream| _ = answer(stream));
     let pages = ["never", "7", "nothing"].map(|page| format!("http://{address}/{page}"));
     let (status, text) =
         Running::start(example("reqwest_client").args(["--seconds", "5"]).args(&pages)).end();
@@ -68,7 +70,8 @@ fn a_page_that_does_not_come_is_given_up_beside_others_that_do() {
 
 #[test]
 fn tls_with_an_authority_that_is_named_and_without() {
-    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let issued =
+        rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     fs::write(&file, issued.cert.pem()).unwrap();
@@ -77,7 +80,10 @@ fn tls_with_an_authority_that_is_named_and_without() {
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![issued.cert.der().clone()], issued.signing_key.serialize_der().try_into().unwrap())
+        .with_single_cert(
+            vec![issued.cert.der().clone()],
+            issued.signing_key.serialize_der().try_into().unwrap(),
+        )
         .unwrap();
     let config = Arc::new(config);
     let address = serve(move |stream| {

@@ -16,5 +16,8 @@ fn many_hosts_move_money_and_none_is_lost() {
 fn a_file_that_cannot_be_is_said() {
     let (status, text) = Running::start(example("sqlx_sqlite").arg("/no/such/folder/bank.db")).end();
     assert!(!status.success());
-    assert!(text.contains("/no/such/folder/bank.db: ") && text.contains("unable to open database file"), "{text}");
+    assert!(
+        text.contains("/no/such/folder/bank.db: ") && text.contains("unable to open database file"),
+        "{text}"
+    );
 }

@@ -22,7 +22,9 @@
 //! });
 //! ```
 //!
-//! Write the whole path, `lamprey_compat::tokio(..)`: an import of that name hides the crate `tokio`.
+//! The argument is the future, and what needs the context is called within it: `tokio(tokio::time::sleep(d))` calls `sleep` before
+//! anything is entered, and panics on a kernel thread that has not polled such a future before; `tokio(async { sleep(d).await })` does
+//! not. Write the whole path, `lamprey_compat::tokio(..)`: an import of that name hides the crate `tokio`.
 //!
 //! # What runs where
 //!
@@ -33,8 +35,12 @@
 //! | `tokio::task::spawn_blocking`, `tokio::fs`, names of hosts | on threads of tokio's pool for blocking calls |
 //! | `tokio::task::block_in_place(f)` | `f` runs at once, where it was called. A host may block in it, its worker goes on |
 //! | `tokio::task::spawn_local` | panics, as outside of a `LocalSet`; `lamprey::parasite_local` does what it is for |
-//! | `LocalSet::run_until(f)` | its tasks run where the future is polled |
-//! | `Handle::block_on(f)`, `Runtime::block_on(f)` | `f` is polled where it was called, and the **whole worker** waits for it. Use [`Tokio::wait`]; a block on it in which a host blocks by a call of Lamprey leaves tokio's notes in disorder, and its end may panic |
+//! | `LocalSet::run_until(f)` | its tasks run where the future is polled, and must not block the host |
+//! | `Handle::block_on(f)`, `Runtime::block_on(f)` | `f` is polled where it was called, and the **whole worker** waits for it. Use [`Tokio::wait`] |
+//!
+//! A host may block in the middle of a poll, by any call of Lamprey. Only not where tokio has set a scoped thread-local, because the other
+//! hosts of the worker would see it, and set it back in another order: in the `scope` of a `tokio::task_local!`, in a task of a
+//! `LocalSet`, in `block_on`. There, use `.await`.
 //!
 //! # How it is done
 //!
