@@ -17,6 +17,9 @@
 //! blocked thread, or in a pinned future (`future`). The thread that takes a node out of a list must wake the
 //! blocked thread once, or wake the waker that was in the node, after it has released the lock.
 //!
+//! The poll forms have no place for a node between two polls: each direction has one slot for a waker (`slot`), which the
+//! next edge takes. It belongs to the task that polled last.
+//!
 //! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)`
 //! instead: on the descriptor, and on a wake eventfd by which [`close`](Readiness::close) reaches them.
 //!
@@ -45,6 +48,7 @@
 
 #[cfg(not(loom))]
 pub(crate) mod future;
+mod slot;
 
 use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, left_out};
 #[cfg(not(loom))]
@@ -54,6 +58,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
+use std::task::Waker;
 use std::time::Instant;
 
 #[cfg(not(loom))]
@@ -93,6 +98,8 @@ struct ReadinessState {
     writing: List<FdWaiter>,
     pausing: List<FdWaiter>,
     polling: Vec<Arc<OwnedFd>>,
+    /// The tasks of the poll forms (`slot`), reading and writing.
+    slots: [Option<Waker>; 2],
 }
 
 /// Where the descriptor is registered.
@@ -125,6 +132,7 @@ impl Readiness {
             writing: List::new(),
             pausing: List::new(),
             polling: Vec::new(),
+            slots: [None, None],
         };
         Arc::new(Self {
             closed: AtomicBool::new(false),
@@ -278,13 +286,17 @@ impl Readiness {
     pub(crate) fn edge(&self, read: bool, write: bool) {
         let mut wakes = Wakes::default();
         {
-            let state = self.lock();
-            let directions =
-                [(read, &self.read_edges, &state.reading), (write, &self.write_edges, &state.writing)];
-            for (_, edges, waiters) in directions.into_iter().filter(|(came, ..)| *came) {
+            let state = &mut *self.lock();
+            let [reader, writer] = &mut state.slots;
+            let directions = [
+                (read, &self.read_edges, &state.reading, reader),
+                (write, &self.write_edges, &state.writing, writer),
+            ];
+            for (_, edges, waiters, slot) in directions.into_iter().filter(|(came, ..)| *came) {
                 // Release: pairs with the Acquire in `edges`. No other thread writes: the lock is held.
                 edges.fetch_add(1, Ordering::Release);
                 wakes.take_all(waiters);
+                wakes.add(slot.take());
             }
         }
         wakes.give();
@@ -315,13 +327,14 @@ impl Readiness {
     pub(crate) fn close(&self) {
         let mut wakes = Wakes::default();
         {
-            let state = self.lock();
+            let mut state = self.lock();
             // Release: pairs with the Acquire in `is_closed`; waiters check it under the lock, which is held
             // here.
             self.closed.store(true, Ordering::Release);
             for interest in [Interest::Read, Interest::Write, Interest::Close] {
                 wakes.take_all(state.waiters(interest));
             }
+            state.slots.iter_mut().for_each(|slot| wakes.add(slot.take()));
             #[cfg(not(loom))]
             state.polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
         }

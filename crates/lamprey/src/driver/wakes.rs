@@ -37,10 +37,19 @@ impl Wakes {
                 FdWaiter::Thread(waiter) => Some(Wake::Thread(*waiter)),
                 FdWaiter::Future(waker) => waker.take().map(Wake::Future),
             };
-            match self.first {
-                None => self.first = wake,
-                Some(_) => self.rest.extend(wake),
-            }
+            self.push(wake);
+        }
+    }
+
+    /// Adds a waker that has been taken out of a slot.
+    pub(super) fn add(&mut self, waker: Option<Waker>) {
+        self.push(waker.map(Wake::Future));
+    }
+
+    fn push(&mut self, wake: Option<Wake>) {
+        match self.first {
+            None => self.first = wake,
+            Some(_) => self.rest.extend(wake),
         }
     }
 

@@ -17,6 +17,7 @@ use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// What a thread waits for.
@@ -279,6 +280,44 @@ impl<T: AsFd> Descriptor<T> {
         let (interest, _) = interest.parts();
         let socket = self.socket();
         socket.attempt_async(interest, None, |_| retried(operation(socket.get()))).await?
+    }
+
+    /// The poll form of [`readable_async`](Self::readable_async). Of several tasks that poll for one interest, the last one is
+    /// woken.
+    ///
+    /// # Errors
+    /// As [`readable`](Self::readable).
+    pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_ready(Interest::Readable, cx)
+    }
+
+    /// The poll form of [`writable_async`](Self::writable_async). Of several tasks that poll for one interest, the last one is
+    /// woken.
+    ///
+    /// # Errors
+    /// As [`readable`](Self::readable).
+    pub fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_ready(Interest::Writable, cx)
+    }
+
+    fn poll_ready(&self, interest: Interest, cx: &Context<'_>) -> Poll<io::Result<()>> {
+        let (interest, _) = interest.parts();
+        self.socket().poll_attempt(interest, cx, |fd| is_ready(fd, interest))
+    }
+
+    /// The poll form of [`attempt_async`](Self::attempt_async). Of several tasks that poll for one interest, the last one is woken.
+    ///
+    /// # Errors
+    /// As [`attempt`](Self::attempt).
+    pub fn poll_attempt<R>(
+        &self,
+        interest: Interest,
+        cx: &mut Context<'_>,
+        mut operation: impl FnMut(&T) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        let (interest, _) = interest.parts();
+        let socket = self.socket();
+        socket.poll_attempt(interest, cx, |_| retried(operation(socket.get()))).map(|tried| tried?)
     }
 
     /// The owner of the descriptor.

@@ -5,8 +5,10 @@ use super::descriptor::{Descriptor, Interest};
 use super::whole::{reads_whole, writes_whole};
 use std::future::Future;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::process::Stdio;
+use std::task::{Context, Poll};
 
 /// A pipe of the kernel: [`std::io::pipe`] that blocks only the calling host. For messages within the process a
 /// [`channel`](crate::channel()) is faster; a pipe is for children and for what needs a descriptor.
@@ -96,6 +98,31 @@ impl PipeReader {
         self.0.attempt_async(Interest::Readable, move |mut reader| reader.read(buf))
     }
 
+    /// The poll form of [`read_async`](Self::read_async). Of several tasks that poll this reader, the last one is woken.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn poll_read(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Readable, cx, |mut reader| reader.read(buf))
+    }
+
+    /// [`poll_read`](Self::poll_read) into memory that need not be initialised: returns the part of `buf`, from its beginning,
+    /// that has been read and is initialised now.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn poll_read_uninit<'b>(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<&'b mut [u8]>> {
+        let read = self
+            .0
+            .poll_attempt(Interest::Readable, cx, |reader| Ok(rustix::io::read(reader, &mut *buf)?.0.len()));
+        // SAFETY: the call has initialised as many bytes at the beginning.
+        read.map_ok(|count| unsafe { buf[..count].assume_init_mut() })
+    }
+
     /// Waits until a read would not wait: see [`Descriptor::readable`].
     ///
     /// # Errors
@@ -145,6 +172,22 @@ impl PipeWriter {
     /// The commit point is the poll that is ready. A future that is dropped before has written nothing.
     pub fn write_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.attempt_async(Interest::Writable, move |mut writer| writer.write(buf))
+    }
+
+    /// The poll form of [`write_async`](Self::write_async). Of several tasks that poll this writer, the last one is woken.
+    ///
+    /// # Errors
+    /// As for `write_async`.
+    pub fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Writable, cx, |mut writer| writer.write(buf))
+    }
+
+    /// [`poll_write`](Self::poll_write) from several buffers, one after the other.
+    ///
+    /// # Errors
+    /// As for `write_async`.
+    pub fn poll_write_vectored(&self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Writable, cx, |mut writer| writer.write_vectored(bufs))
     }
 
     /// Waits until a write would not wait, or would fail: see [`Descriptor::writable`].

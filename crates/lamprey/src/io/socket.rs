@@ -8,6 +8,7 @@
 pub(crate) mod ahead;
 pub(crate) mod future;
 pub(crate) mod perform;
+mod poll;
 
 use std::io;
 use std::mem::ManuallyDrop;

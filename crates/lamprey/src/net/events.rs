@@ -6,18 +6,32 @@ use crate::io::ready::is_ready;
 use crate::io::socket::Socket;
 use std::future::Future;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::task::{Context, Poll};
+
+use rustix::io::Errno;
 
 /// Ready when `socket` is ready for `interest`; transfers nothing.
 pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Future<Output = io::Result<()>> {
-    socket.attempt_async(interest, None, move |fd| {
-        if interest == Interest::Read
-            && let Some(ahead) = socket.bytes_ahead()
-        {
-            return ahead.attempt(fd, |_| (), || Ok(()), || is_ready(fd, interest));
-        }
-        is_ready(fd, interest)
-    })
+    socket.attempt_async(interest, None, move |fd| ready_now(socket, fd, interest))
+}
+
+/// The poll form of [`ready`].
+pub(super) fn poll_ready<S: AsFd>(
+    socket: &Socket<S>,
+    interest: Interest,
+    context: &Context<'_>,
+) -> Poll<io::Result<()>> {
+    socket.poll_attempt(interest, context, |fd| ready_now(socket, fd, interest))
+}
+
+fn ready_now<S: AsFd>(socket: &Socket<S>, fd: BorrowedFd<'_>, interest: Interest) -> Result<(), Errno> {
+    if interest == Interest::Read
+        && let Some(ahead) = socket.bytes_ahead()
+    {
+        return ahead.attempt(fd, |_| (), || Ok(()), || is_ready(fd, interest));
+    }
+    is_ready(fd, interest)
 }
 
 /// The events of all sockets that carry data.
@@ -40,6 +54,30 @@ macro_rules! readiness_events {
             ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
                 let ready = $crate::net::events::ready(&self.0, $crate::driver::readiness::Interest::Write);
                 $crate::events::future_evt(ready)
+            }
+
+            /// The poll form of [`readable_evt`](Self::readable_evt): ready when a read would not wait. Of several tasks that
+            /// poll for reading, the last one is woken.
+            ///
+            /// # Errors
+            /// The system's; [`Closed`](crate::net::Closed).
+            pub fn poll_readable(
+                &self,
+                cx: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<::std::io::Result<()>> {
+                $crate::net::events::poll_ready(&self.0, $crate::driver::readiness::Interest::Read, cx)
+            }
+
+            /// The poll form of [`writable_evt`](Self::writable_evt): ready when a write would not wait. Of several tasks that
+            /// poll for writing, the last one is woken.
+            ///
+            /// # Errors
+            /// As for `poll_readable`.
+            pub fn poll_writable(
+                &self,
+                cx: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<::std::io::Result<()>> {
+                $crate::net::events::poll_ready(&self.0, $crate::driver::readiness::Interest::Write, cx)
             }
 
             /// [`readable_evt`](Self::readable_evt) that owns a handle of the socket, so that a function can return it.

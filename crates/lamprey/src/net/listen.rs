@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -43,6 +44,14 @@ pub(super) fn accept_async<S: AsFd>(
     listener: &Socket<S>,
 ) -> impl Future<Output = io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
     listener.attempt_async(Interest::Read, None, |fd| try_accept(listener, fd))
+}
+
+/// The poll form of [`accept`].
+pub(super) fn poll_accept<S: AsFd>(
+    listener: &Socket<S>,
+    context: &Context<'_>,
+) -> Poll<io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
+    listener.poll_attempt(Interest::Read, context, |fd| try_accept(listener, fd))
 }
 
 /// Accepts what is there, by the system call.
@@ -160,6 +169,17 @@ impl<L> Incoming<'_, L> {
 macro_rules! is_listener {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
+            /// The poll form of [`accept_async`](Self::accept_async). Of several tasks that poll, the last one is woken.
+            ///
+            /// # Errors
+            /// As for [`accept`](Self::accept).
+            pub fn poll_accept(
+                &self,
+                cx: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<::std::io::Result<($stream, $address)>> {
+                $crate::net::listen::poll_accept(&self.0, cx).map(|accepting| accepting.and_then(accepted))
+            }
+
             /// Waits for a connection, and backs off while there can be none: while the process has no
             /// descriptors (or the machine no memory) left it pauses, 5 ms at first and at most a second, and
             /// tries again; a connection that broke before it was accepted is skipped. This is the call for

@@ -70,6 +70,7 @@ mod peer_cred;
 pub(crate) mod serve;
 mod simulated;
 mod stream_async;
+mod stream_poll;
 mod tcp;
 mod tcp_socket;
 mod transfer;

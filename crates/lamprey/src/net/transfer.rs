@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -52,7 +54,16 @@ impl<S: AsFd> Socket<S> {
     fn try_recv(&self, fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
         match self.bytes_ahead() {
             None => received(fd, net::recv(fd, buf, flags | RECV)?.0),
-            Some(ahead) => try_recv_ahead(ahead, fd, buf, flags),
+            Some(ahead) => try_recv_ahead(ahead, fd, as_uninit(buf), flags),
+        }
+    }
+
+    /// Receives what is there, to the beginning of `buf`: as many bytes of it are initialised then.
+    #[inline]
+    fn try_recv_uninit(&self, fd: BorrowedFd<'_>, buf: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
+        match self.bytes_ahead() {
+            None => received(fd, net::recv(fd, buf, RECV)?.1),
+            Some(ahead) => try_recv_ahead(ahead, fd, buf, RecvFlags::empty()),
         }
     }
 
@@ -164,6 +175,45 @@ impl<S: AsFd> Socket<S> {
         })
     }
 
+    /// The poll forms of a stream.
+    pub(super) fn poll_read(&self, context: &Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_attempt(Interest::Read, context, |fd| self.try_recv(fd, buf, RecvFlags::empty()))
+    }
+
+    pub(super) fn poll_read_uninit<'b>(
+        &self,
+        context: &Context<'_>,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<&'b mut [u8]>> {
+        let count = ready!(self.poll_attempt(Interest::Read, context, |fd| self.try_recv_uninit(fd, buf)))?;
+        // SAFETY: the call has initialised as many bytes at the beginning.
+        Poll::Ready(Ok(unsafe { buf[..count].assume_init_mut() }))
+    }
+
+    pub(super) fn poll_read_vectored(
+        &self,
+        context: &Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let count = bufs.len().min(MOST_BUFFERS);
+        self.poll_attempt(Interest::Read, context, |fd| self.try_recv_vectored(fd, &mut bufs[..count]))
+    }
+
+    pub(super) fn poll_write(&self, context: &Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_attempt(Interest::Write, context, |fd| net::send(fd, buf, SEND))
+    }
+
+    pub(super) fn poll_write_vectored(
+        &self,
+        context: &Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
+        self.poll_attempt(Interest::Write, context, |fd| {
+            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
+        })
+    }
+
     fn try_recv_vectored(&self, fd: BorrowedFd<'_>, bufs: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
         if self.bytes_ahead().is_some() {
             let first = bufs.iter_mut().find(|buf| !buf.is_empty());
@@ -183,7 +233,7 @@ impl<S: AsFd> Socket<S> {
 fn try_recv_ahead(
     ahead: &Ahead<Piece>,
     fd: BorrowedFd<'_>,
-    buf: &mut [u8],
+    buf: &mut [MaybeUninit<u8>],
     flags: RecvFlags,
 ) -> Result<usize, Errno> {
     // Both closures want the buffer, and one of them gets it.
@@ -193,6 +243,11 @@ fn try_recv_ahead(
         fd,
         |pieces| move_bytes(pieces, buf(), flags.contains(RecvFlags::PEEK)),
         || Ok(0),
-        || net::recv(fd, buf(), flags | RECV).map(|(received, _)| received),
+        || net::recv(fd, buf(), flags | RECV).map(|(_, received)| received),
     )
+}
+
+fn as_uninit(buf: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: the same layout; who gets it only writes bytes into it that are initialised.
+    unsafe { &mut *(std::ptr::from_mut(buf) as *mut [MaybeUninit<u8>]) }
 }

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use std::task::{Context, Poll};
+
 use rustix::net::{RecvFlags, SocketAddrAny, sockopt};
 
 use super::addr::{ToSocketAddrs, first_of, no_address};
@@ -329,6 +331,47 @@ impl UdpSocket {
     /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.receive_from_peer_async(buf, RecvFlags::PEEK)
+    }
+}
+
+/// The poll forms: of several tasks that poll one direction, the last one is woken. The time-outs of the socket do not apply.
+impl UdpSocket {
+    /// The poll form of [`recv_from_async`](Self::recv_from_async).
+    ///
+    /// # Errors
+    /// As for `recv_from`.
+    pub fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        let receiving =
+            self.0.poll_attempt(Interest::Read, cx, |fd| datagram::receive(fd, buf, RecvFlags::empty()));
+        receiving.map(|received| received.and_then(with_sender))
+    }
+
+    /// The poll form of [`recv_async`](Self::recv_async).
+    ///
+    /// # Errors
+    /// As for `recv`.
+    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Read, cx, |fd| datagram::receive_from_peer(fd, buf, RecvFlags::empty()))
+    }
+
+    /// The poll form of [`send_to_async`](Self::send_to_async), to an address.
+    ///
+    /// # Errors
+    /// As for `send_to`.
+    pub fn poll_send_to(&self, cx: &mut Context<'_>, buf: &[u8], to: &SocketAddr) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Write, cx, |fd| datagram::send_to(fd, buf, to))
+    }
+
+    /// The poll form of [`send_async`](Self::send_async).
+    ///
+    /// # Errors
+    /// As for `send`.
+    pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.0.poll_attempt(Interest::Write, cx, |fd| datagram::send(fd, buf))
     }
 }
 

@@ -15,6 +15,7 @@ use super::listen::{self, is_listener};
 use super::option::buffer_options;
 use super::peer_cred::{self, PeerCred};
 use super::stream_async::is_stream_async;
+use super::stream_poll::is_stream_poll;
 use super::transfer::SOCKET_FLAGS;
 use super::unix_address::{by_path, to_kernel};
 use crate::io::socket::Socket;
@@ -41,6 +42,7 @@ owns_descriptor!(UnixStream, std::os::unix::net::UnixStream);
 has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
 is_stream!(UnixStream);
 is_stream_async!(UnixStream);
+is_stream_poll!(UnixStream);
 stream_events!(UnixStream);
 buffer_options!(UnixStream);
 
@@ -196,7 +198,7 @@ impl UnixListener {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        listen::accept(&self.0).and_then(|(fd, _)| accepted(fd))
+        listen::accept(&self.0).and_then(accepted)
     }
 
     /// The awaitable form of [`accept`](Self::accept). Several threads and futures may wait at once.
@@ -208,7 +210,7 @@ impl UnixListener {
     /// A future that is dropped before it is ready has accepted nothing.
     pub fn accept_async(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> + Send {
         let accepting = listen::accept_async(&self.0);
-        async { accepting.await.and_then(|(fd, _)| accepted(fd)) }
+        async { accepting.await.and_then(accepted) }
     }
 
     /// The address that the socket listens on.
@@ -235,7 +237,7 @@ impl UnixListener {
 }
 
 /// The stream for a descriptor from `accept`, and the peer's address.
-fn accepted(fd: OwnedFd) -> io::Result<(UnixStream, SocketAddr)> {
+fn accepted((fd, _): (OwnedFd, Option<net::SocketAddrAny>)) -> io::Result<(UnixStream, SocketAddr)> {
     let stream = UnixStream(Socket::new(fd.into()));
     // `peer_addr` and not the address from `accept`: the standard library also handles unnamed addresses, and
     // paths without the terminating zero.

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 /// The number of operations by futures in a row, on one kernel thread, after which the next one yields first: sockets that are always
 /// ready, or a limiter that has tokens, must not keep a worker to themselves.
@@ -21,6 +21,16 @@ pub(crate) async fn take_a_turn_async(weight: u32) {
         Poll::Ready(())
     })
     .await;
+}
+
+/// [`take_a_turn_async`] for poll forms: pending once when the turn is over.
+#[inline]
+pub(crate) fn poll_turn(weight: u32, context: &Context<'_>) -> Poll<()> {
+    if turn_is_over(weight) {
+        context.waker().wake_by_ref();
+        return Poll::Pending;
+    }
+    Poll::Ready(())
 }
 
 /// Counts: true for every operation that reaches [`TURN`].

@@ -92,7 +92,7 @@ impl Drop for EdgeWait<'_> {
 }
 
 /// The reactor that serves the futures polled on this thread.
-fn reactor() -> io::Result<Arc<Reactor>> {
+pub(crate) fn reactor() -> io::Result<Arc<Reactor>> {
     match Reactor::current() {
         Some(reactor) => Ok(reactor),
         None => Ok(outside()?.reactor.clone()),

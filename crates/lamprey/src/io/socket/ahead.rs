@@ -2,6 +2,7 @@
 //! accepting connections.
 
 use std::collections::VecDeque;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -111,15 +112,15 @@ impl<T: Arrival> Ahead<T> {
     }
 }
 
-/// Moves bytes out of pieces; leaves them there for a peek.
-pub(crate) fn move_bytes(pieces: &mut VecDeque<Piece>, buf: &mut [u8], peek: bool) -> usize {
+/// Moves bytes out of pieces to the beginning of `buf`; leaves them there for a peek.
+pub(crate) fn move_bytes(pieces: &mut VecDeque<Piece>, buf: &mut [MaybeUninit<u8>], peek: bool) -> usize {
     let mut moved = 0;
     let mut at = 0;
     while moved < buf.len() {
         let Some(piece) = pieces.get_mut(at) else { break };
         let bytes = piece.bytes();
         let count = bytes.len().min(buf.len() - moved);
-        buf[moved..moved + count].copy_from_slice(&bytes[..count]);
+        buf[moved..moved + count].write_copy_of_slice(&bytes[..count]);
         moved += count;
         if peek {
             at += 1;
