@@ -62,7 +62,7 @@
 //! `fork` without `exec` tokio's thread is missing, and nothing that waits for it is woken.
 //!
 //! # In a simulation
-//! tokio's timers and sockets are real ones: a run that uses them cannot be replayed.
+//! tokio's thread is outside of it: a run that waits for its timers or sockets fails with the report of a deadlock.
 
 mod context;
 
