@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example tokio_cost -- [ROUNDS]`
 //!
-//! One worker on either side. Each figure is the median of 9 runs. A wake leads to another kernel thread and back, so it depends on where the
+//! One worker on either side. Each figure is the best of 15 runs, because other programs can only add to it. A wake leads to another kernel thread and back, so it depends on where the
 //! kernel runs the two.
 
 use reqwest::Client;
@@ -72,22 +72,20 @@ fn serve() -> std::io::Result<String> {
     Ok(page)
 }
 
-fn median(run: impl FnMut() -> Duration) -> Duration {
-    let mut times: Vec<_> = std::iter::repeat_with(run).take(9).collect();
-    times.sort();
-    times[4]
+fn best(run: impl FnMut() -> Duration) -> Duration {
+    std::iter::repeat_with(run).take(15).min().unwrap_or_default()
 }
 
 /// The time of a future on a host, on a host in tokio's context, and in a task of tokio.
 fn row<F: Future<Output = ()> + Send + 'static>(name: &str, rounds: u32, make: impl Fn() -> F, bare: bool) {
     let on_host = bare.then(|| {
-        median(|| {
+        best(|| {
             let begun = Instant::now();
             lamprey::wait(make());
             begun.elapsed()
         })
     });
-    let in_context = median(|| {
+    let in_context = best(|| {
         let future = make();
         let begun = Instant::now();
         lamprey_compat::tokio(future).wait();
@@ -95,7 +93,7 @@ fn row<F: Future<Output = ()> + Send + 'static>(name: &str, rounds: u32, make: i
     });
     let own = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let own = own.expect("a kernel thread");
-    let in_task = median(|| {
+    let in_task = best(|| {
         let future = make();
         let timed = async move {
             let begun = Instant::now();
@@ -122,7 +120,7 @@ fn main() -> ExitCode {
         let tokio = lamprey_compat::tokio::handle().expect("a kernel thread for tokio");
         println!("| each | host | host in tokio's context | task of tokio |\n|---|---|---|---|");
         row("poll", rounds * 10, || polls(rounds * 10), true);
-        row("message to another task of tokio and back", rounds, || round_trips(tokio.clone(), rounds), true);
+        row("message to a task on the thread `lamprey-tokio`, and back", rounds, || round_trips(tokio.clone(), rounds), true);
         let requests = || {
             let client = Client::builder().no_proxy().build().expect("a client");
             requests(client, page.clone(), rounds / 10)

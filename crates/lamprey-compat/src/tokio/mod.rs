@@ -54,6 +54,10 @@
 //!
 //! Within the future tokio's cooperative budget is off where Lamprey polls, as it is on every thread outside of tokio's tasks.
 //!
+//! # What it costs
+//! About 10 ns for each poll. A wait that is ended by tokio's thread costs a wake across kernel threads, some microseconds
+//! (`interop/examples/tokio_cost.rs` measures both; the guide's chapter *Crates that need tokio* has figures).
+//!
 //! # Panics
 //! If the runtime cannot be started, the poll panics with the reason. To have that as an error, call [`handle`] first.
 //!
