@@ -47,7 +47,7 @@
 //! tokio finds its runtime through a thread-local of the kernel thread. `Handle::enter` sets it, and its guard sets it back; tokio
 //! panics if guards end in another order than they began, and hosts that share a kernel thread would end theirs in any order. So the
 //! context is entered once on each kernel thread that polls such a future, and stays: its guard is forgotten. That is sound, because
-//! a started host never changes its kernel thread; it also costs nothing for each further poll. What tokio sets and sets back
+//! a started host never changes its kernel thread. What tokio sets and sets back
 //! by itself, as `Runtime::block_on` does, goes back to this context.
 //!
 //! A kernel thread that has a context already (a task of tokio's own polls the future) keeps that one.
@@ -66,7 +66,8 @@
 //! `fork` without `exec` tokio's thread is missing, and nothing that waits for it is woken.
 //!
 //! # In a simulation
-//! tokio's thread is outside of it: a run that waits for its timers or sockets fails with the report of a deadlock.
+//! tokio's thread is outside of it: a run that waits for its timers or sockets cannot be replayed, and fails with the report of a
+//! deadlock if the wake does not come at once.
 
 mod context;
 
