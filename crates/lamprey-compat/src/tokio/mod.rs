@@ -22,7 +22,9 @@
 //! });
 //! ```
 //!
-//! Write the whole path, `lamprey_compat::tokio(..)`: an import of that name hides the crate `tokio`.
+//! The argument is the future, and what needs the context is called within it: `tokio(tokio::time::sleep(d))` calls `sleep` before
+//! anything is entered, and panics on a kernel thread that has not polled such a future before; `tokio(async { sleep(d).await })` does
+//! not. Write the whole path, `lamprey_compat::tokio(..)`: an import of that name hides the crate `tokio`.
 //!
 //! # What runs where
 //!
@@ -33,20 +35,28 @@
 //! | `tokio::task::spawn_blocking`, `tokio::fs`, names of hosts | on threads of tokio's pool for blocking calls |
 //! | `tokio::task::block_in_place(f)` | `f` runs at once, where it was called. A host may block in it, its worker goes on |
 //! | `tokio::task::spawn_local` | panics, as outside of a `LocalSet`; `lamprey::parasite_local` does what it is for |
-//! | `LocalSet::run_until(f)` | its tasks run where the future is polled |
-//! | `Handle::block_on(f)`, `Runtime::block_on(f)` | `f` is polled where it was called, and the **whole worker** waits for it. Use [`Tokio::wait`]; a block on it in which a host blocks by a call of Lamprey leaves tokio's notes in disorder, and its end may panic |
+//! | `LocalSet::run_until(f)` | its tasks run where the future is polled, and must not block the host |
+//! | `Handle::block_on(f)`, `Runtime::block_on(f)` | `f` is polled where it was called, and the **whole worker** waits for it. Use [`Tokio::wait`] |
+//!
+//! A host may block in the middle of a poll, by any call of Lamprey. Only not where tokio has set a scoped thread-local, because the other
+//! hosts of the worker would see it, and set it back in another order: in the `scope` of a `tokio::task_local!`, in a task of a
+//! `LocalSet`, in `block_on`. There, use `.await`.
 //!
 //! # How it is done
 //!
 //! tokio finds its runtime through a thread-local of the kernel thread. `Handle::enter` sets it, and its guard sets it back; tokio
 //! panics if guards end in another order than they began, and hosts that share a kernel thread would end theirs in any order. So the
 //! context is entered once on each kernel thread that polls such a future, and stays: its guard is forgotten. That is sound, because
-//! a started host never changes its kernel thread; it also costs nothing for each further poll. What tokio sets and sets back
+//! a started host never changes its kernel thread. What tokio sets and sets back
 //! by itself, as `Runtime::block_on` does, goes back to this context.
 //!
 //! A kernel thread that has a context already (a task of tokio's own polls the future) keeps that one.
 //!
 //! Within the future tokio's cooperative budget is off where Lamprey polls, as it is on every thread outside of tokio's tasks.
+//!
+//! # What it costs
+//! About 10 ns for each poll. A wait that is ended by tokio's thread costs a wake across kernel threads, some microseconds
+//! (`interop/examples/tokio_cost.rs` measures both; the guide's chapter *Crates that need tokio* has figures).
 //!
 //! # Panics
 //! If the runtime cannot be started, the poll panics with the reason. To have that as an error, call [`handle`] first.
@@ -56,7 +66,8 @@
 //! `fork` without `exec` tokio's thread is missing, and nothing that waits for it is woken.
 //!
 //! # In a simulation
-//! tokio's timers and sockets are real ones: a run that uses them cannot be replayed.
+//! tokio's thread is outside of it: a run that waits for its timers or sockets cannot be replayed, and fails with the report of a
+//! deadlock if the wake does not come at once.
 
 mod context;
 

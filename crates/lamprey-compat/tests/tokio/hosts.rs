@@ -40,15 +40,22 @@ fn a_budget_that_is_left_behind_in_disorder_holds_up_nobody() {
     run(1, || {
         let (first, may_first) = lamprey::bounded::<()>(1);
         let (second, may_second) = lamprey::bounded::<()>(1);
+        let (within, mut are_within) = lamprey::mailbox();
         let hosts = [may_first, may_second].map(|may_go_on| {
-            lamprey::spawn(move || {
+            let within = within.clone();
+            let host = lamprey::spawn(move || {
                 on_tokio(LocalSet::new().run_until(async move {
-                    tokio::task::spawn_local(async move { may_go_on.recv().unwrap() }).await.unwrap();
+                    let task = tokio::task::spawn_local(async move {
+                        within.send(()).unwrap();
+                        may_go_on.recv().unwrap();
+                    });
+                    task.await.unwrap();
                 }))
                 .wait();
-            })
+            });
+            are_within.recv().unwrap(); // within the poll of its local task
+            host
         });
-        lamprey::yield_now(); // both are within the poll of a local task now
         first.send(()).unwrap();
         lamprey::sleep(Duration::from_millis(1));
         second.send(()).unwrap();

@@ -82,3 +82,9 @@ fn block_on_works_and_the_context_is_the_same_after_it() {
         on_tokio(nap(Duration::from_millis(1))).wait();
     });
 }
+
+#[test]
+#[should_panic = "deadlock: every thread of the simulation waits"]
+fn a_simulation_that_waits_for_tokios_thread_says_so() {
+    lamprey::Runtime::simulated(1).run(|| on_tokio(nap(Duration::from_secs(1_000_000))).wait());
+}
