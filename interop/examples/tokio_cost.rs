@@ -120,7 +120,12 @@ fn main() -> ExitCode {
         let tokio = lamprey_compat::tokio::handle().expect("a kernel thread for tokio");
         println!("| each | host | host in tokio's context | task of tokio |\n|---|---|---|---|");
         row("poll", rounds * 10, || polls(rounds * 10), true);
-        row("message to a task on the thread `lamprey-tokio`, and back", rounds, || round_trips(tokio.clone(), rounds), true);
+        row(
+            "message to a task on the thread `lamprey-tokio`, and back",
+            rounds,
+            || round_trips(tokio.clone(), rounds),
+            true,
+        );
         let requests = || {
             let client = Client::builder().no_proxy().build().expect("a client");
             requests(client, page.clone(), rounds / 10)

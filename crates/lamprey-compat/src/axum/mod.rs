@@ -46,12 +46,14 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `serve` | the calls of a program, and the loop that accepts |
+//! | `serve` | the calls of a program |
+//! | `accept` | the loop that accepts, and what follows it |
 //! | `connection` | what serves a connection, and what ends it |
 //! | `listener`, `make` | what can be given to [`serve`] |
 //! | `load` | on which worker a connection is served |
 //! | `blocking` | handlers on hosts |
 
+mod accept;
 mod blocking;
 mod connection;
 mod listener;
