@@ -1,0 +1,1 @@
+//! The traits of other libraries.
