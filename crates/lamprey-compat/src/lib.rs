@@ -2,3 +2,5 @@
 
 #[cfg(feature = "rustls")]
 pub mod rustls;
+#[cfg(feature = "ureq")]
+pub mod ureq;
