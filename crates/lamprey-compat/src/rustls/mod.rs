@@ -52,6 +52,7 @@ mod poll;
 mod state;
 mod duplex;
 mod waiters;
+mod wrapped;
 
 pub use self::duplex::Duplex;
 
