@@ -15,4 +15,5 @@ macro_rules! chapters {
 
 chapters! {
     CratesOfTokio "crates-of-tokio.md"
+    Tls "tls.md"
 }

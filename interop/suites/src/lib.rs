@@ -11,12 +11,31 @@
 /// executor of their own, a paused clock, a nightly compiler (see `docs/rationale.md`).
 pub const SUITES: &[(&str, &str, &[&str])] = include!("list.rs");
 
+/// Tests that are left out: the suite, the file and the function, and why.
+pub const LEFT_OUT: &[(&str, &str, &str)] = include!("left_out.rs");
+
+/// Why some of them are.
+const BUDGET: &str = "tokio counts the operations of its own tasks only";
+
 /// `std::thread` for tests, but hosts.
 pub mod thread {
-    pub use lamprey::{JoinHandle, sleep, spawn, yield_now};
+    pub use lamprey::{sleep, yield_now, JoinHandle};
+
+    /// A host with a stack as large as a thread's.
+    ///
+    /// # Panics
+    /// If there is no memory for it.
+    pub fn spawn<T: Send + 'static>(closure: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        lamprey::Builder::new().stack_size(2 << 20).spawn(closure).expect("memory for a host")
+    }
 }
 
-pub use lamprey::wait;
+/// `std::sync::mpsc` for tests, but for hosts.
+pub mod mpsc {
+    pub use lamprey::{unbounded as channel, TryRecvError};
+}
+
+pub use lamprey::{sync::Barrier, wait};
 
 /// What `#[lamprey::test(crate = ::suites)]` expands to.
 #[doc(hidden)]
@@ -29,7 +48,11 @@ pub mod __start {
 
     /// For tests that spawn tasks of tokio.
     static TOKIO: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("tokio starts")
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("tokio starts")
     });
 
     /// One test.

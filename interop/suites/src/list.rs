@@ -102,7 +102,6 @@
             "length_delimited",
             "mpsc",
             "poll_semaphore",
-            "reusable_box",
             "sync_cancellation_token",
         ],
     ),

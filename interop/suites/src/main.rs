@@ -7,7 +7,13 @@ fn main() -> ExitCode {
     let mut table = String::new();
     for (suite, package, _) in suites::SUITES {
         let output = Command::new(env!("CARGO"))
-            .args(["test", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "--test", suite])
+            .args([
+                "test",
+                "--manifest-path",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+                "--test",
+                suite,
+            ])
             .output()
             .unwrap_or_else(|error| panic!("cargo test: {error}"));
         let text = String::from_utf8_lossy(&output.stdout);
@@ -19,6 +25,9 @@ fn main() -> ExitCode {
         }
     }
     print!("{table}");
+    for (suite, test, why) in suites::LEFT_OUT {
+        println!("left out: {suite} {test}: {why}");
+    }
     if failed.is_empty() {
         return ExitCode::SUCCESS;
     }

@@ -8,7 +8,9 @@ pub mod executor {
     use std::ops::{Deref, DerefMut};
 
     pub use lamprey::wait as block_on;
-    pub use real::executor::{Enter, EnterError, LocalPool, LocalSpawner, ThreadPool, ThreadPoolBuilder, enter};
+    pub use real::executor::{
+        Enter, EnterError, LocalPool, LocalSpawner, ThreadPool, ThreadPoolBuilder, enter,
+    };
 
     /// A stream as an iterator that waits.
     pub fn block_on_stream<S: Stream + Unpin>(stream: S) -> BlockingStream<S> {
