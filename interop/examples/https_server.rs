@@ -33,7 +33,8 @@ fn main() -> Result<()> {
         return Err("usage: https_server ADDRESS CERTIFICATE KEY".into());
     };
     let config = config(certificate, key)?;
-    let listener = TcpListener::bind(&**address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(&**address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on {}", listener.local_addr()?);
     let (signals, stop) = (signal::listen(&[Signal::TERM])?, CancelToken::new());
     scope(|s| {

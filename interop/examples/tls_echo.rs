@@ -30,12 +30,16 @@ fn main() -> Result<()> {
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["serve", address, certificate, key] => serve(address, &server_config(certificate, key)?),
         ["connect", address, name, trusted] => connect(address, name, client_config(trusted)?),
-        _ => Err("usage: tls_echo serve ADDRESS CERTIFICATE KEY | tls_echo connect ADDRESS NAME TRUSTED".into()),
+        _ => {
+            Err("usage: tls_echo serve ADDRESS CERTIFICATE KEY | tls_echo connect ADDRESS NAME TRUSTED"
+                .into())
+        }
     }
 }
 
 fn serve(address: &str, config: &Arc<ServerConfig>) -> Result<()> {
-    let listener = TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener =
+        TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     println!("listening on {}", listener.local_addr()?);
     let (signals, stop) = (signal::listen(&[Signal::TERM])?, CancelToken::new());
     scope(|s| {
@@ -64,7 +68,8 @@ fn echo(socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
 
 fn connect(address: &str, name: &str, config: Arc<ClientConfig>) -> Result<()> {
     let name = ServerName::try_from(name.to_owned()).map_err(|error| format!("{name}: {error}"))?;
-    let socket = TcpStream::connect(address).map_err(|error| format!("cannot connect to {address}: {error}"))?;
+    let socket =
+        TcpStream::connect(address).map_err(|error| format!("cannot connect to {address}: {error}"))?;
     let stream = TlsStream::connect(socket, config, name)?;
     eprintln!("connected by {:?}", stream.protocol_version());
     // One host writes while another one reads.

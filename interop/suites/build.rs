@@ -7,6 +7,7 @@ use std::{env, fs};
 
 const SUITES: &[(&str, &str, &[&str])] = include!("src/list.rs");
 const LEFT_OUT: &[(&str, &str, &str)] = include!("src/left_out.rs");
+const OF_TOKIO: &str = "";
 const BUDGET: &str = "";
 
 /// What the tests ask the standard library for, and what they get.

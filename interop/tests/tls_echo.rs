@@ -110,7 +110,8 @@ fn files_that_are_missing_or_wrong_are_named() {
         (&["connect", "127.0.0.1:1", "not a name", "cert.pem"], "not a name"),
         (&["dance"], "usage"),
     ] {
-        let (status, text) = Running::start(in_folder(peer::example("tls_echo"), folder.path()).args(arguments)).end();
+        let (status, text) =
+            Running::start(in_folder(peer::example("tls_echo"), folder.path()).args(arguments)).end();
         assert!(!status.success() && text.contains(named), "{arguments:?}: {status}\n{text}");
     }
 }

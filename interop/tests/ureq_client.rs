@@ -43,7 +43,8 @@ fn many_hosts_fetch_by_https() {
     fs::write(folder.path().join("cert.pem"), made.cert.pem()).unwrap();
     fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
     let mut command = peer::example("https_server");
-    let mut server = Running::start(command.current_dir(&folder).args(["127.0.0.1:0", "cert.pem", "key.pem"]));
+    let mut server =
+        Running::start(command.current_dir(&folder).args(["127.0.0.1:0", "cert.pem", "key.pem"]));
     let port = server.line_with("listening on").rsplit(':').next().unwrap().to_owned();
     let url = format!("https://localhost:{port}/");
     let fetch = |trusted: &[&str]| {

@@ -76,9 +76,10 @@ impl Resolver for LampreyResolver {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let host_port = uri.scheme().zip(uri.authority()).and_then(|(scheme, authority)| {
-            DefaultResolver::host_and_port(scheme, authority)
-        });
+        let host_port = uri
+            .scheme()
+            .zip(uri.authority())
+            .and_then(|(scheme, authority)| DefaultResolver::host_and_port(scheme, authority));
         let Some(host_port) = host_port else {
             return Err(Error::BadUri(format!("{uri}: no host, or a scheme without a known port")));
         };
@@ -176,15 +177,11 @@ struct NoClearText;
 impl<In: Transport> Connector<In> for NoClearText {
     type Out = In;
 
-    fn connect(
-        &self,
-        details: &ConnectionDetails<'_>,
-        chained: Option<In>,
-    ) -> Result<Option<In>, Error> {
+    fn connect(&self, details: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<In>, Error> {
         match &chained {
-            Some(transport) if details.needs_tls() && !transport.is_tls() => {
-                Err(Error::Tls("this agent has no TLS for https: enable lamprey-compat's feature rustls, and its provider in ureq's TlsConfig"))
-            }
+            Some(transport) if details.needs_tls() && !transport.is_tls() => Err(Error::Tls(
+                "this agent has no TLS for https: enable lamprey-compat's feature rustls, and its provider in ureq's TlsConfig",
+            )),
             _ => Ok(chained),
         }
     }

@@ -184,7 +184,10 @@ fn nobody_listens() {
     run(|| {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let refused = get(&agent(Config::default()), &format!("http://{address}/"));
-        assert!(matches!(&refused, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused), "{refused:?}");
+        assert!(
+            matches!(&refused, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused),
+            "{refused:?}"
+        );
         let bad = get(&agent(Config::default()), "gopher://localhost/");
         assert!(bad.is_err());
     });

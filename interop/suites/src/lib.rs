@@ -15,6 +15,7 @@ pub const SUITES: &[(&str, &str, &[&str])] = include!("list.rs");
 pub const LEFT_OUT: &[(&str, &str, &str)] = include!("left_out.rs");
 
 /// Why some of them are.
+const OF_TOKIO: &str = "tokio forbids a call that blocks to its own tasks only";
 const BUDGET: &str = "tokio counts the operations of its own tasks only";
 
 /// `std::thread` for tests, but hosts.

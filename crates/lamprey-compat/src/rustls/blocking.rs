@@ -57,18 +57,18 @@ impl<S: Duplex> TlsStream<S> {
     }
 
     /// The blocking form of a write: not done before the socket has what it has taken.
-    fn write_with(
-        &self,
-        put: impl Fn(&mut Context<'_>) -> Poll<io::Result<usize>>,
-    ) -> io::Result<usize> {
+    fn write_with(&self, put: impl Fn(&mut Context<'_>) -> Poll<io::Result<usize>>) -> io::Result<usize> {
         let _turn = turn(&self.writing)?;
         let mut taken = None;
-        let sent = within(self.write_timeout(), poll_fn(|cx| {
-            if taken.is_none() {
-                taken = Some(ready!(put(cx))?);
-            }
-            self.poll_flush(cx)
-        }));
+        let sent = within(
+            self.write_timeout(),
+            poll_fn(|cx| {
+                if taken.is_none() {
+                    taken = Some(ready!(put(cx))?);
+                }
+                self.poll_flush(cx)
+            }),
+        );
         match (taken, sent) {
             (Some(taken), Ok(())) => Ok(taken),
             // The records are made and go before the next ones, so the bytes count as written. If the limit passes there, too,

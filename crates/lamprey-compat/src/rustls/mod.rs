@@ -47,10 +47,10 @@
 //! ```
 
 mod blocking;
+mod duplex;
 mod incoming;
 mod poll;
 mod state;
-mod duplex;
 mod waiters;
 mod wrapped;
 

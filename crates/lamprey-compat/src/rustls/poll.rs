@@ -9,8 +9,8 @@ use std::task::{Context, Poll, ready};
 use rustls::Reader;
 
 use super::TlsStream;
-use super::state::State;
 use super::duplex::Duplex;
+use super::state::State;
 use super::waiters::Role;
 
 /// The poll forms, for `poll` functions and for the traits of other libraries. Of several tasks that poll for one direction,

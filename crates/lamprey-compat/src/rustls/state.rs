@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker, ready};
 
 use rustls::{Connection, Error};
 
-use super::incoming::Incoming;
 use super::duplex::Duplex;
+use super::incoming::Incoming;
 use super::waiters::{Role, Waiters};
 
 /// What the lock of a [`TlsStream`](super::TlsStream) protects. The lock is held for cryptography and for system calls that
@@ -79,11 +79,7 @@ impl State {
     }
 
     /// Sends what rustls has to send. Ready when all of it has been sent.
-    pub(super) fn poll_send(
-        &mut self,
-        socket: &impl Duplex,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    pub(super) fn poll_send(&mut self, socket: &impl Duplex, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.conn.wants_write() {
             match self.conn.write_tls(&mut Records { socket, cx }) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -155,7 +151,10 @@ impl State {
     /// `BrokenPipe` after [`close`](Self::close).
     pub(super) fn check_writable(&self) -> io::Result<()> {
         match self.is_closed {
-            true => Err(io::Error::new(io::ErrorKind::BrokenPipe, "a TLS stream was written to after its shutdown")),
+            true => Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                "a TLS stream was written to after its shutdown",
+            )),
             false => Ok(()),
         }
     }

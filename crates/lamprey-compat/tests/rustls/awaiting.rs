@@ -97,7 +97,10 @@ fn a_future_that_is_dropped_has_read_nothing() {
             let mut writer = &*client;
             writer.write_all(&[turn]).unwrap();
             let mut buf = [0; 1];
-            let got = lamprey::wait(lamprey::with_timeout_async(Duration::from_secs(60), server.read_async(&mut buf)));
+            let got = lamprey::wait(lamprey::with_timeout_async(
+                Duration::from_secs(60),
+                server.read_async(&mut buf),
+            ));
             assert_eq!((taken, got.unwrap().unwrap(), buf), (0, 1, [turn]));
         }
     });

@@ -54,7 +54,9 @@ fn bytes_that_are_changed_on_the_way_are_an_error() {
     run(|| {
         let (client, mut server) = pair();
         // A record of application data that nobody has encrypted.
-        client.socket().write_all_at_once(&[23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
+        client.socket().write_all_at_once(&[
+            23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0,
+        ]);
         for _ in 0..2 {
             assert_eq!(server.read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::InvalidData);
         }

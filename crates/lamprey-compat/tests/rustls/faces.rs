@@ -76,11 +76,15 @@ fn hyper_speaks_http_1_and_2() {
                 let server = Async::new(server);
                 // The client goes without `close_notify`: an error, or none.
                 let _ = match is_2 {
-                    true => hyper::server::conn::http2::Builder::new(LampreyExecutor::new())
-                        .serve_connection(server, service_fn(echo))
-                        .await,
+                    true => {
+                        hyper::server::conn::http2::Builder::new(LampreyExecutor::new())
+                            .serve_connection(server, service_fn(echo))
+                            .await
+                    }
                     false => {
-                        hyper::server::conn::http1::Builder::new().serve_connection(server, service_fn(echo)).await
+                        hyper::server::conn::http1::Builder::new()
+                            .serve_connection(server, service_fn(echo))
+                            .await
                     }
                 };
             });
@@ -94,7 +98,8 @@ fn hyper_speaks_http_1_and_2() {
                     lamprey::parasite(connection).detach();
                     sender.send_request(request).await
                 } else {
-                    let (mut sender, connection) = hyper::client::conn::http1::handshake(client).await.unwrap();
+                    let (mut sender, connection) =
+                        hyper::client::conn::http1::handshake(client).await.unwrap();
                     lamprey::parasite(connection).detach();
                     sender.send_request(request).await
                 };

@@ -96,7 +96,8 @@ fn a_write_that_is_cancelled_tears_no_record() {
         // The socket is full, so each of these is cancelled while it waits.
         let mut cancelled = 0;
         while cancelled < 5 {
-            cancelled += usize::from(with_timeout(SHORT, || client.write(&[1; 50_000]).unwrap()) == Err(TimedOut));
+            cancelled +=
+                usize::from(with_timeout(SHORT, || client.write(&[1; 50_000]).unwrap()) == Err(TimedOut));
         }
         lamprey::scope(|s| {
             s.spawn(|| {
@@ -154,7 +155,9 @@ fn a_read_beyond_its_limit_has_taken_nothing() {
 fn a_limit_of_nothing_is_refused() {
     run(|| {
         let (client, _server) = pair();
-        for refused in [client.set_read_timeout(Some(Duration::ZERO)), client.set_write_timeout(Some(Duration::ZERO))] {
+        for refused in
+            [client.set_read_timeout(Some(Duration::ZERO)), client.set_write_timeout(Some(Duration::ZERO))]
+        {
             assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
         }
         client.set_read_timeout(Some(SHORT)).unwrap();
