@@ -17,4 +17,5 @@ chapters! {
     CratesOfTokio "crates-of-tokio.md"
     Http "http.md"
     MovingAnAxumApplication "moving-an-axum-application.md"
+    Tls "tls.md"
 }

@@ -33,7 +33,7 @@ mod listener;
 mod pipe;
 mod queued;
 mod socket;
-mod transport;
+pub(crate) mod transport;
 mod wrapper;
 
 #[cfg(any(feature = "futures-io", feature = "tokio-io"))]

@@ -1,0 +1,22 @@
+&[
+    (
+        "async_lock",
+        "barrier::smoke_blocking",
+        "more threads than there are workers park the kernel threads that they are on, for each other",
+    ),
+    ("tokio_sync", "sync_broadcast::receiver_recv_is_cooperative", BUDGET),
+    ("tokio_sync", "sync_mpsc::blocking_recv_async", OF_TOKIO),
+    ("tokio_sync", "sync_mpsc::blocking_send_async", OF_TOKIO),
+    ("tokio_sync", "sync_mpsc::recv_timeout_panic", "there is a timer of tokio"),
+    ("tokio_sync", "sync_mutex::mutex_coop_drop_after_take_permit", BUDGET),
+    ("tokio_sync", "sync_mutex::mutex_fifo_with_coop_budget", BUDGET),
+    ("tokio_sync", "sync_semaphore::blocking_acquire_in_async_context", OF_TOKIO),
+    ("tokio_sync", "sync_semaphore::blocking_acquire_many_in_async_context", OF_TOKIO),
+    ("tokio_sync", "sync_semaphore::blocking_acquire_many_owned_in_async_context", OF_TOKIO),
+    ("tokio_sync", "sync_semaphore::blocking_acquire_owned_in_async_context", OF_TOKIO),
+    ("tokio_sync", "sync_watch::receiver_changed_is_cooperative", BUDGET),
+    ("tokio_sync", "sync_watch::receiver_changed_is_cooperative_ok", BUDGET),
+    ("tokio_sync", "sync_watch::receiver_wait_for_is_cooperative", BUDGET),
+    ("tokio_sync", "sync_watch::receiver_wait_for_is_cooperative_ok", BUDGET),
+    ("tokio_sync", "sync_watch::sender_closed_is_cooperative", BUDGET),
+]

@@ -1,0 +1,4 @@
+//! Others' tests: see the library.
+#![allow(warnings, clippy::all)]
+
+include!(concat!(env!("OUT_DIR"), "/tokio_sync.rs"));
