@@ -1,0 +1,29 @@
+//! hyper's hello world over HTTP/1.1, and a server of plain blocking code beside it.
+
+use super::{blocking_http, ours};
+use crate::rivals::{go_http, tokio_hyper};
+use crate::work::http::{HELLO, under_load};
+use anyhow::Result;
+use bench_harness::{Bench, Runner, Size, Variant};
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "http",
+    about: "GET / over 64 keep-alive connections of wrk, answered with 13 bytes; ns of wall time for each request, and us until the \
+            answer; client: % of the time that wrk computed",
+    workers: &[1, 2],
+    size: Size::Kept { full: 3, quick: 1, tiny: 1 },
+    runs: 7,
+    variants: &[
+        Variant::ours("hosts", hosts),
+        Variant::ours("hosts-uring", hosts).io("uring"),
+        Variant::rival("tokio", tokio_hyper::hello),
+        Variant::rival("go", go_http::hello),
+    ],
+};
+
+fn hosts(workers: usize) -> Result<Runner> {
+    under_load(workers, "/", HELLO, || {
+        ours::serve(workers, |stream| drop(lamprey::spawn(move || blocking_http::serve(&stream))))
+    })
+}
