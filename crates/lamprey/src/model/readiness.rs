@@ -7,10 +7,11 @@ use super::{Broken, check_bounded, kernel, must_fail};
 use crate::driver::reactor::Reactor;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::Wait;
-use crate::sync_shim::thread;
+use crate::sync_shim::{Parker, thread};
 use rustix::event::epoll::EventFlags;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
 /// The socket of the model. Its descriptor is not used.
 fn socket() -> BorrowedFd<'static> {
@@ -32,6 +33,32 @@ fn read(readiness: &Arc<Readiness>, reactor: &Arc<Reactor>) {
             return;
         }
         wait(readiness, reactor, seen);
+    }
+}
+
+/// Unparks the thread that polls.
+struct Unpark(Parker);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Reads a byte, as a task that uses the poll forms does.
+fn poll_to_read(readiness: &Arc<Readiness>, reactor: &Arc<Reactor>) {
+    let unpark = Arc::new(Unpark(Parker::of_current()));
+    let waker = Waker::from(unpark.clone());
+    loop {
+        let seen = readiness.edges(Interest::Read);
+        if kernel::read() {
+            return;
+        }
+        let context = Context::from_waker(&waker);
+        match readiness.poll_with(reactor.clone(), socket(), Interest::Read, seen, &context) {
+            Poll::Ready(registered) => registered.expect("registered"),
+            Poll::Pending => unpark.0.park(),
+        }
     }
 }
 
@@ -73,6 +100,36 @@ fn a_byte_comes() {
     read_while(1, |_| kernel::write());
 }
 
+fn a_byte_comes_to_a_task() {
+    let (reactor, readiness) = (Reactor::install().unwrap(), Readiness::new());
+    register(&readiness, &reactor);
+    let theirs = [reactor.clone()];
+    let other = thread::spawn(move || {
+        kernel::write();
+        serve(&theirs);
+    });
+    poll_to_read(&readiness, &reactor);
+    kernel::end();
+    other.join().unwrap();
+    readiness.deregister(socket());
+}
+
+fn the_worker_of_a_task_ends() {
+    let reactors: Vec<_> = (0..2).map(|_| Reactor::install().unwrap()).collect();
+    let readiness = Readiness::new();
+    register(&readiness, &reactors[0]);
+    let theirs = reactors.clone();
+    let other = thread::spawn(move || {
+        theirs[0].retire();
+        kernel::write();
+        serve(&theirs);
+    });
+    poll_to_read(&readiness, &reactors[1]);
+    kernel::end();
+    other.join().unwrap();
+    readiness.deregister(socket());
+}
+
 fn the_worker_ends() {
     read_while(2, |reactors| {
         reactors[0].retire();
@@ -83,6 +140,36 @@ fn the_worker_ends() {
 #[test]
 fn a_byte_comes_between_the_system_call_and_the_wait() {
     check_bounded(3, a_byte_comes);
+}
+
+#[test]
+fn a_byte_comes_between_the_system_call_and_the_slot() {
+    check_bounded(3, a_byte_comes_to_a_task);
+}
+
+#[test]
+fn the_worker_of_a_socket_ends_while_a_task_polls() {
+    check_bounded(3, the_worker_of_a_task_ends);
+}
+
+#[test]
+fn it_is_closed_while_a_task_polls() {
+    check_bounded(3, || {
+        let (reactor, readiness) = (Reactor::install().unwrap(), Readiness::new());
+        let theirs = readiness.clone();
+        let other = thread::spawn(move || theirs.close());
+        let unpark = Arc::new(Unpark(Parker::of_current()));
+        let waker = Waker::from(unpark.clone());
+        while !readiness.is_closed() {
+            let seen = readiness.edges(Interest::Write);
+            let context = Context::from_waker(&waker);
+            if readiness.poll_with(reactor.clone(), socket(), Interest::Write, seen, &context).is_pending() {
+                unpark.0.park();
+            }
+        }
+        other.join().unwrap();
+        readiness.deregister(socket());
+    });
 }
 
 #[test]
@@ -153,6 +240,16 @@ fn owner_and_helper_fetch_at_once() {
 #[test]
 fn a_count_that_is_compared_before_the_lock_is_caught() {
     must_fail(Broken::EdgeCount, a_byte_comes);
+}
+
+#[test]
+fn a_count_that_is_compared_before_the_lock_of_the_slot_is_caught() {
+    must_fail(Broken::EdgeCount, a_byte_comes_to_a_task);
+}
+
+#[test]
+fn a_reactor_that_ends_and_wakes_no_task_is_caught() {
+    must_fail(Broken::RetiredWakes, the_worker_of_a_task_ends);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod eyeballs;
 mod names;
 mod options;
 mod os_thread;
+mod polls;
 mod serve;
 mod tcp;
 mod udp;

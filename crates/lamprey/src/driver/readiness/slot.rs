@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 
 use super::{Interest, Readiness};
 use crate::driver::reactor::Reactor;
+use crate::sync_shim::left_out;
 
 impl Readiness {
     /// The form of [`wait`](Self::wait) for a task that polls on `reactor`'s thread: ready when there have been more than `seen`
@@ -32,9 +33,10 @@ impl Readiness {
         // Cloned before the lock is taken, and the one before dropped after it is released: both are code of the program.
         let waker = context.waker().clone();
         let before = {
+            let early = left_out!(EdgeCount).then(|| self.edges(interest));
             let mut state = self.lock();
             self.register(&mut state, fd, reactor, interest)?;
-            if self.is_closed() || self.edges(interest) != seen {
+            if self.is_closed() || early.unwrap_or_else(|| self.edges(interest)) != seen {
                 return Poll::Ready(Ok(()));
             }
             state.slots[usize::from(interest == Interest::Write)].replace(waker)
