@@ -1,0 +1,50 @@
+//! [`LampreyExecutor`]: hyper's background work, as parasites.
+
+use hyper::rt::Executor;
+use lamprey::Handle;
+use std::future::Future;
+
+/// Starts the futures of hyper (connections of HTTP/2, their streams) as detached [parasites](lamprey::parasite()).
+///
+/// One that is started on a host, by [`execute`](Executor::execute), starts there, at once. What is started elsewhere, for example on a
+/// thread of tokio, starts in the runtime that the executor was made for.
+///
+/// # Panics
+/// `execute` outside of every runtime, if the executor was made outside, too: make it by [`of`](Self::of) then.
+#[derive(Debug, Clone)]
+pub struct LampreyExecutor {
+    home: Option<Handle>,
+}
+
+impl LampreyExecutor {
+    /// An executor for the runtime of the calling host, if there is one.
+    pub fn new() -> Self {
+        Self { home: Handle::current() }
+    }
+
+    /// An executor for a runtime, which works on any thread.
+    pub fn of(runtime: Handle) -> Self {
+        Self { home: Some(runtime) }
+    }
+}
+
+impl Default for LampreyExecutor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F> Executor<F> for LampreyExecutor
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    #[track_caller]
+    fn execute(&self, future: F) {
+        match &self.home {
+            Some(home) if Handle::current().is_none() => {
+                drop(home.spawn(move || lamprey::parasite(future).detach()))
+            }
+            _ => lamprey::parasite(future).detach(),
+        }
+    }
+}
