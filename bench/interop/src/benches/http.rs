@@ -2,9 +2,12 @@
 
 use super::{blocking_http, ours};
 use crate::rivals::{go_http, tokio_hyper};
-use crate::work::http::{HELLO, under_load};
+use crate::work::http::{HELLO, respond, under_load};
+use ::hyper::server::conn::http1;
+use ::hyper::service::service_fn;
 use anyhow::Result;
 use bench_harness::{Bench, Runner, Size, Variant};
+use lamprey_compat::Async;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -15,12 +18,28 @@ pub const BENCH: Bench = Bench {
     size: Size::Kept { full: 3, quick: 1, tiny: 1 },
     runs: 7,
     variants: &[
-        Variant::ours("hosts", hosts),
+        Variant::ours("lamprey", hyper).io("epoll"),
+        Variant::ours("lamprey-uring", hyper).io("uring"),
+        Variant::ours("hosts", hosts).io("epoll"),
         Variant::ours("hosts-uring", hosts).io("uring"),
         Variant::rival("tokio", tokio_hyper::hello),
         Variant::rival("go", go_http::hello),
     ],
 };
+
+/// A parasite for each connection.
+fn hyper(workers: usize) -> Result<Runner> {
+    under_load(workers, "/", HELLO, || {
+        ours::serve(workers, |stream| {
+            let connection = http1::Builder::new().serve_connection(Async::new(stream), service_fn(respond));
+            lamprey::parasite(async {
+                // An error is a client that went away.
+                let _ = connection.await;
+            })
+            .detach();
+        })
+    })
+}
 
 fn hosts(workers: usize) -> Result<Runner> {
     under_load(workers, "/", HELLO, || {

@@ -3,6 +3,12 @@
 use super::wrk::Wrk;
 use anyhow::{Context, Result, ensure};
 use bench_harness::{Runner, cores, usage};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Request, Response};
+use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -14,6 +20,13 @@ pub const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The time without an answer after which a server counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The answer of `http`, by hyper.
+pub async fn respond(_request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let mut response = Response::new(Full::new(Bytes::from_static(HELLO.as_bytes())));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+    Ok(response)
+}
 
 /// A server.
 pub struct Server<S> {
