@@ -6,9 +6,17 @@
 //! | `futures-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of the crate `futures` |
 //! | `tokio-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of tokio; no runtime of tokio |
 //! | `hyper` | `hyper::rt`: `Read`, `Write`, `Executor`, `Timer` |
+//! | `stream` | `Stream` of every receiver, `Sink` of every sender |
+//! | `tower` | a `Service` from a blocking closure, and back |
 
+#[cfg(any(feature = "hyper", feature = "tower"))]
+mod home;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 pub mod io;
+#[cfg(feature = "stream")]
+pub mod stream;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use io::Async;

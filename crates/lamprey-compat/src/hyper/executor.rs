@@ -1,5 +1,6 @@
 //! [`LampreyExecutor`]: hyper's background work, as parasites.
 
+use crate::home::Home;
 use hyper::rt::Executor;
 use lamprey::Handle;
 use std::future::Future;
@@ -13,18 +14,18 @@ use std::future::Future;
 /// `execute` outside of every runtime, if the executor was made outside, too: make it by [`of`](Self::of) then.
 #[derive(Debug, Clone)]
 pub struct LampreyExecutor {
-    home: Option<Handle>,
+    home: Home,
 }
 
 impl LampreyExecutor {
     /// An executor for the runtime of the calling host, if there is one.
     pub fn new() -> Self {
-        Self { home: Handle::current() }
+        Self { home: Home::here() }
     }
 
     /// An executor for a runtime, which works on any thread.
     pub fn of(runtime: Handle) -> Self {
-        Self { home: Some(runtime) }
+        Self { home: Home::of(runtime) }
     }
 }
 
@@ -40,7 +41,7 @@ where
 {
     #[track_caller]
     fn execute(&self, future: F) {
-        match &self.home {
+        match self.home.given() {
             Some(home) if Handle::current().is_none() => {
                 drop(home.spawn(move || lamprey::parasite(future).detach()))
             }

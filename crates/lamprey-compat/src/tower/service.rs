@@ -1,0 +1,110 @@
+//! [`BlockingService`]: a service of a blocking closure.
+
+use super::CallError;
+use crate::home::Home;
+use lamprey::{Handle, JoinHandle};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// A service that runs `handler` on a new host for each request. It is always ready: to limit how many run at once, put tower's
+/// `concurrency_limit` around it.
+///
+/// # Examples
+/// See the [module](super).
+///
+/// # Errors
+/// [`CallError`]: the handler's error; a panic, which reaches the caller; the end of the runtime.
+///
+/// # Cancellation
+/// An [`Answer`] that is dropped before it is ready cancels its host, which unwinds at its next blocking call.
+pub fn service<F, Q, A, E>(handler: F) -> BlockingService<F>
+where
+    F: Fn(Q) -> Result<A, E> + Send + Sync + 'static,
+{
+    BlockingService { handler: Arc::new(handler), home: Home::here() }
+}
+
+/// The service that [`service`] makes. Clones share the handler.
+pub struct BlockingService<F> {
+    handler: Arc<F>,
+    home: Home,
+}
+
+impl<F> BlockingService<F> {
+    /// Has the hosts start in `runtime` when it is called outside of every runtime, for example on a thread of tokio. (On a
+    /// host they start in that one's.)
+    pub fn on(self, runtime: Handle) -> Self {
+        Self { home: Home::of(runtime), ..self }
+    }
+}
+
+impl<F> Clone for BlockingService<F> {
+    fn clone(&self) -> Self {
+        Self { handler: self.handler.clone(), home: self.home.clone() }
+    }
+}
+
+impl<F> fmt::Debug for BlockingService<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BlockingService")
+    }
+}
+
+impl<F, Q, A, E> Service<Q> for BlockingService<F>
+where
+    F: Fn(Q) -> Result<A, E> + Send + Sync + 'static,
+    Q: Send + 'static,
+    A: Send + 'static,
+    E: Send + 'static,
+{
+    type Response = A;
+    type Error = CallError<E>;
+    type Future = Answer<A, E>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), CallError<E>>> {
+        Poll::Ready(Ok(()))
+    }
+
+    #[track_caller]
+    fn call(&mut self, request: Q) -> Answer<A, E> {
+        let handler = self.handler.clone();
+        Answer(self.home.spawn(move || handler(request)))
+    }
+}
+
+/// The response that a host is working on.
+#[must_use = "an answer that is dropped cancels its host"]
+pub struct Answer<A, E>(Option<JoinHandle<Result<A, E>>>);
+
+impl<A, E> Future for Answer<A, E> {
+    type Output = Result<A, CallError<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(host) = &mut self.0 else { return Poll::Ready(Err(CallError::NoRuntime)) };
+        let ended = std::task::ready!(Pin::new(host).poll(cx));
+        // Nothing is left to be cancelled.
+        self.0 = None;
+        Poll::Ready(match ended {
+            Ok(answer) => answer.map_err(CallError::Failed),
+            Err(error) => Err(CallError::Ended(error)),
+        })
+    }
+}
+
+impl<A, E> Drop for Answer<A, E> {
+    fn drop(&mut self) {
+        if let Some(host) = &self.0 {
+            host.cancel();
+        }
+    }
+}
+
+impl<A, E> fmt::Debug for Answer<A, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answer").field(&self.0).finish()
+    }
+}
