@@ -6,6 +6,7 @@ use bench_harness::{Bench, Effort};
 use lexopt::prelude::*;
 use lexopt::{Arg, Parser};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 
 /// The text of `--help`.
 pub const USAGE: &str = "\
@@ -39,6 +40,13 @@ pub enum Command {
         /// The number of worker threads.
         workers: usize,
     },
+    /// Run as clients of a TLS server, for a parent that orders runs.
+    TlsClients {
+        /// Which load.
+        what: String,
+        /// The server.
+        server: SocketAddr,
+    },
 }
 
 /// Parses the arguments after the program's name.
@@ -62,6 +70,9 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
             Some("child") => {
                 let (bench, variant) = (parser.value()?.string()?, parser.value()?.string()?);
                 Ok(Command::Child { bench, variant, workers: parser.value()?.parse()? })
+            }
+            Some("tls-clients") => {
+                Ok(Command::TlsClients { what: parser.value()?.string()?, server: parser.value()?.parse()? })
             }
             _ => Err(format!("no command `{}`: it is `list` or `run`", verb.display()).into()),
         },

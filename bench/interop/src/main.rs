@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Help => say(cli::USAGE).map(|()| true),
         Command::List => list(),
         Command::Run(order) => report::run(&order, facts(), &targets::TARGETS),
+        Command::TlsClients { what, server } => work::tls::serve_orders(&what, server).map(|()| true),
         Command::Child { bench, variant, workers } => {
             worker::child(&benches::ALL, &bench, &variant, workers).map(|()| true)
         }

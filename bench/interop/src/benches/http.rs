@@ -22,6 +22,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("lamprey-uring", hyper).io("uring"),
         Variant::ours("hosts", hosts).io("epoll"),
         Variant::ours("hosts-uring", hosts).io("uring"),
+        Variant::ours("hosts-ahead", hosts_ahead).io("uring"),
         Variant::rival("tokio", tokio_hyper::hello),
         Variant::rival("go", go_http::hello),
     ],
@@ -37,6 +38,16 @@ fn hyper(workers: usize) -> Result<Runner> {
                 let _ = connection.await;
             })
             .detach();
+        })
+    })
+}
+
+/// The kernel receives before it is asked.
+fn hosts_ahead(workers: usize) -> Result<Runner> {
+    under_load(workers, "/", HELLO, || {
+        ours::serve(workers, |stream| {
+            stream.set_read_ahead(true);
+            drop(lamprey::spawn(move || blocking_http::serve(&stream)));
         })
     })
 }

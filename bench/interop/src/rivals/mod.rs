@@ -1,8 +1,11 @@
 //! The rivals: the same libraries on tokio, and Go.
 
 pub mod go_http;
+pub mod tokio_axum;
 pub mod tokio_hyper;
 pub mod tokio_sync;
+pub mod tokio_tls;
+pub mod tokio_tonic;
 
 use crate::work::http::Server;
 use ::tokio::runtime::{Builder, Handle, Runtime};
