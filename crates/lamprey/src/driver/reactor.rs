@@ -34,8 +34,11 @@ thread_local! {
 }
 
 /// The events that a socket is registered for.
-const INTEREST: EventFlags =
-    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+const INTEREST: EventFlags = EventFlags::IN.union(EventFlags::OUT).union(MORE).union(EventFlags::ET);
+
+/// Those after which a read that fills only a part of its buffer may not have been the last one with a result.
+const MORE: EventFlags =
+    EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR).union(EventFlags::PRI);
 
 /// The registrations with one epoll instance.
 #[derive(Debug)]
@@ -134,8 +137,11 @@ impl Reactor {
         self.look_up(events, found);
         for (readiness, flags) in found.drain(..) {
             let ended = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-            let read = ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
+            let read = ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI);
             let write = ended || flags.contains(EventFlags::OUT);
+            if flags.intersects(MORE) {
+                readiness.set_more_than_bytes();
+            }
             readiness.edge(read, write);
         }
     }

@@ -38,9 +38,6 @@
 //! * One epoll for all workers: each event wakes any worker, and must then be passed to the host's worker.
 //! * One flag for "an edge has come" that the next thread to wait clears. Of two threads that had got
 //!   `EAGAIN`, the first would clear it, and the second would sleep although a second connection is waiting.
-//! * Waiting without trying again after a short TCP read, which has emptied the socket (except for an end
-//!   that came with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server;
-//!   the CPU time came out 2-4 % higher, not lower.
 //!
 //! # Checked by
 //! `model::readiness` (loom, with broken variants that it catches), `tests/net/tcp.rs` (crowds on one socket,
@@ -86,6 +83,8 @@ pub(crate) struct Readiness {
     closed: AtomicBool,
     /// Edges for reading come from the ring (`driver::uring::ahead`), not from the reactor. A change makes an edge.
     served: AtomicBool,
+    /// An edge has come with the end of the stream, an error or urgent data: see [`has_more_than_bytes`](Self::has_more_than_bytes).
+    more: AtomicBool,
     read_edges: AtomicU64,
     write_edges: AtomicU64,
     state: Mutex<ReadinessState>,
@@ -137,6 +136,7 @@ impl Readiness {
         Arc::new(Self {
             closed: AtomicBool::new(false),
             served: AtomicBool::new(false),
+            more: AtomicBool::new(false),
             read_edges: AtomicU64::new(0),
             write_edges: AtomicU64::new(0),
             state: Mutex::new(state),
@@ -280,6 +280,19 @@ impl Readiness {
             self.lock().polling.retain(|other| !Arc::ptr_eq(other, wake_fd));
         }
         result
+    }
+
+    /// True once the kernel has reported more than bytes to read and room to write. After `edges`.
+    #[inline]
+    pub(crate) fn has_more_than_bytes(&self) -> bool {
+        // Relaxed: written before the edge that came with it is counted (Release), which the caller has read (Acquire).
+        self.more.load(Ordering::Relaxed)
+    }
+
+    /// Before the [`edge`](Self::edge) with which the kernel has reported the end of the stream, an error or urgent data.
+    pub(crate) fn set_more_than_bytes(&self) {
+        // Relaxed: the count of edges publishes it.
+        self.more.store(true, Ordering::Relaxed);
     }
 
     /// The kernel has reported an edge: wakes all that wait for it.

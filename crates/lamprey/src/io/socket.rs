@@ -6,6 +6,7 @@
 //! * [`Socket::attempt`] never waits after an attempt that has transferred something: it returns that result.
 
 pub(crate) mod ahead;
+pub(crate) mod drained;
 pub(crate) mod future;
 pub(crate) mod perform;
 mod poll;
@@ -26,6 +27,7 @@ use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::world;
 use ahead::AnyAhead;
+use drained::Drained;
 
 /// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel
 /// thread.
@@ -35,6 +37,7 @@ pub(crate) struct Socket<S: AsFd> {
     readiness: Arc<Readiness>,
     /// The last reading, accepting operation found nothing: a hint.
     reads_wait: AtomicBool,
+    drained: Drained,
     ahead: OnceLock<Arc<AnyAhead>>,
     pub(crate) options: Options,
 }
@@ -54,7 +57,7 @@ impl<S: AsFd> Socket<S> {
     pub(crate) fn new(inner: S) -> Self {
         let reads_wait = AtomicBool::new(false);
         let (readiness, ahead) = (Readiness::new(), OnceLock::new());
-        Self { inner, readiness, reads_wait, ahead, options: Options::default() }
+        Self { inner, readiness, reads_wait, drained: Drained::default(), ahead, options: Options::default() }
     }
 
     /// Takes `inner` and puts it in non-blocking mode.
@@ -83,7 +86,7 @@ impl<S: AsFd> Socket<S> {
         self.readiness.deregister(self.inner.as_fd());
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is neither used again nor dropped, and each field is moved out once. (`ahead` is empty, and
-        // `options` holds plain words: they need no drop.)
+        // `options` and `drained` hold plain words: they need no drop.)
         let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
         drop(readiness);
         inner
@@ -107,10 +110,13 @@ impl<S: AsFd> Socket<S> {
     ) -> io::Result<T> {
         coop::call(coop::SYSTEM);
         let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
+        let mut is_first = true;
         loop {
             self.check_open()?;
             let seen = self.readiness.edges(interest);
-            match operation(self.inner.as_fd()) {
+            let is_drained =
+                interest == Interest::Read && std::mem::take(&mut is_first) && self.is_drained(seen);
+            match if is_drained { Err(Errno::AGAIN) } else { operation(self.inner.as_fd()) } {
                 Ok(value) => return Ok(value),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => self.wait(&mut waiting, seen)?,

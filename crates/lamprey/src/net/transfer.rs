@@ -20,6 +20,7 @@ use crate::driver::uring::ring::here;
 use crate::io::simulated::received;
 use crate::io::socket::Socket;
 use crate::io::socket::ahead::move_bytes;
+use crate::io::socket::drained::Stream;
 use crate::io::socket::perform::Forms;
 use crate::sched::{Wait, coop};
 use crate::world;
@@ -36,10 +37,13 @@ pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;
 /// From how many bytes on it costs less to have their pages pinned than to copy them.
 const WORTH_NO_COPY: usize = 32 << 10;
 
+/// Up to how many bytes it costs less to copy them together than to give the kernel a list of buffers.
+const WORTH_NO_LIST: usize = 1024;
+
 /// The kernel refuses more buffers in one call (`UIO_MAXIOV`).
 const MOST_BUFFERS: usize = 1024;
 
-impl<S: AsFd> Socket<S> {
+impl<S: Stream> Socket<S> {
     /// Of a datagram socket, or with `flags`: by the thread itself, as a `close` from this program does not end an
     /// operation of the ring there.
     #[inline]
@@ -53,6 +57,9 @@ impl<S: AsFd> Socket<S> {
     #[inline]
     fn try_recv(&self, fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
         match self.bytes_ahead() {
+            None if flags.is_empty() => {
+                self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut *buf, RECV)?.0))
+            }
             None => received(fd, net::recv(fd, buf, flags | RECV)?.0),
             Some(ahead) => try_recv_ahead(ahead, fd, as_uninit(buf), flags),
         }
@@ -62,7 +69,7 @@ impl<S: AsFd> Socket<S> {
     #[inline]
     fn try_recv_uninit(&self, fd: BorrowedFd<'_>, buf: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
         match self.bytes_ahead() {
-            None => received(fd, net::recv(fd, buf, RECV)?.1),
+            None => self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut *buf, RECV)?.1)),
             Some(ahead) => try_recv_ahead(ahead, fd, buf, RecvFlags::empty()),
         }
     }
@@ -76,7 +83,7 @@ impl<S: AsFd> Socket<S> {
         let how = (Interest::Read, Wait::SocketRead, self.options.read_timeout.get());
         let forms = Forms {
             attempt: |buf: &mut &mut [u8], fd: BorrowedFd<'_>| {
-                received(fd, net::recv(fd, &mut **buf, RECV)?.0)
+                self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut **buf, RECV)?.0))
             },
             perform: |buf: &mut &mut [u8], here, fd: BorrowedFd<'_>, deadline| {
                 let Some(answer) = op::recv::recv(here, fd, buf, deadline)? else { return Ok(None) };
@@ -135,7 +142,7 @@ impl<S: AsFd> Socket<S> {
     pub(super) fn send_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
-            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
+            send_bufs(fd, bufs)
         })
     }
 
@@ -170,9 +177,7 @@ impl<S: AsFd> Socket<S> {
         bufs: &[IoSlice<'_>],
     ) -> impl Future<Output = io::Result<usize>> {
         let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
-        self.attempt_async(Interest::Write, self.options.write_timeout.get(), move |fd| {
-            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
-        })
+        self.attempt_async(Interest::Write, self.options.write_timeout.get(), move |fd| send_bufs(fd, bufs))
     }
 
     /// The poll forms of a stream.
@@ -209,9 +214,7 @@ impl<S: AsFd> Socket<S> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
-        self.poll_attempt(Interest::Write, context, |fd| {
-            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
-        })
+        self.poll_attempt(Interest::Write, context, |fd| send_bufs(fd, bufs))
     }
 
     fn try_recv_vectored(&self, fd: BorrowedFd<'_>, bufs: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
@@ -221,7 +224,9 @@ impl<S: AsFd> Socket<S> {
         }
         received(fd, net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV)?.bytes)
     }
+}
 
+impl<S: AsFd> Socket<S> {
     /// Copies the timeouts that the kernel keeps for the socket.
     pub(super) fn import_timeouts(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
         self.options.read_timeout.set(read)?;
@@ -245,6 +250,25 @@ fn try_recv_ahead(
         || Ok(0),
         || net::recv(fd, buf(), flags | RECV).map(|(_, received)| received),
     )
+}
+
+/// Sends several buffers, one after the other. Few bytes are copied together first: `sendmsg` and its list of buffers cost more than
+/// that. (A head and a small body of HTTP are such a pair.)
+fn send_bufs(fd: BorrowedFd<'_>, bufs: &[IoSlice<'_>]) -> Result<usize, Errno> {
+    if let [buf] = bufs {
+        return net::send(fd, buf, SEND);
+    }
+    let mut together = [MaybeUninit::<u8>::uninit(); WORTH_NO_LIST];
+    let mut filled = 0;
+    for buf in bufs {
+        let Some(place) = together.get_mut(filled..filled + buf.len()) else {
+            return net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND);
+        };
+        place.write_copy_of_slice(buf);
+        filled += buf.len();
+    }
+    // SAFETY: as many bytes have been written.
+    net::send(fd, unsafe { together[..filled].assume_init_ref() }, SEND)
 }
 
 fn as_uninit(buf: &mut [u8]) -> &mut [MaybeUninit<u8>] {

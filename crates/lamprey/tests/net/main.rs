@@ -5,6 +5,7 @@ mod common;
 
 mod awaiting;
 mod close;
+mod drained;
 mod eyeballs;
 mod names;
 mod options;

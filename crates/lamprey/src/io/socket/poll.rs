@@ -30,7 +30,8 @@ impl<S: AsFd> Socket<S> {
         loop {
             self.check_open()?;
             let seen = self.edges(interest);
-            match operation(self.inner.as_fd()) {
+            let is_drained = interest == Interest::Read && self.is_drained(seen);
+            match if is_drained { Err(Errno::AGAIN) } else { operation(self.inner.as_fd()) } {
                 Ok(value) => return Poll::Ready(Ok(value)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
