@@ -144,6 +144,11 @@ impl Variant {
         Self { name, rival: false, code: Code::Here(prepare), io: None }
     }
 
+    /// A variant of Lamprey that needs `program` on PATH.
+    pub const fn ours_around(name: &'static str, program: &'static str, prepare: Prepare) -> Self {
+        Self { name, rival: false, code: Code::Around(program, prepare), io: None }
+    }
+
     /// The same with an I/O back-end, of which Lamprey has several: a variant for each is a line.
     pub const fn io(self, io: &'static str) -> Self {
         Self { io: Some(io), ..self }

@@ -20,9 +20,9 @@ pub const BENCH: Bench = Bench {
     size: Size::Kept { full: 3, quick: 1, tiny: 1 },
     runs: 7,
     variants: &[
-        Variant::ours("lamprey", json).io("epoll"),
-        Variant::ours("lamprey-uring", json).io("uring"),
-        Variant::rival("tokio", tokio_axum::json),
+        Variant::ours_around("lamprey", "wrk", json).io("epoll"),
+        Variant::ours_around("lamprey-uring", "wrk", json).io("uring"),
+        Variant::rival_around("tokio", "wrk", tokio_axum::json),
     ],
 };
 

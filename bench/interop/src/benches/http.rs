@@ -18,13 +18,13 @@ pub const BENCH: Bench = Bench {
     size: Size::Kept { full: 3, quick: 1, tiny: 1 },
     runs: 7,
     variants: &[
-        Variant::ours("lamprey", hyper).io("epoll"),
-        Variant::ours("lamprey-uring", hyper).io("uring"),
-        Variant::ours("hosts", hosts).io("epoll"),
-        Variant::ours("hosts-uring", hosts).io("uring"),
-        Variant::ours("hosts-ahead", hosts_ahead).io("uring"),
-        Variant::rival("tokio", tokio_hyper::hello),
-        Variant::rival("go", go_http::hello),
+        Variant::ours_around("lamprey", "wrk", hyper).io("epoll"),
+        Variant::ours_around("lamprey-uring", "wrk", hyper).io("uring"),
+        Variant::ours_around("hosts", "wrk", hosts).io("epoll"),
+        Variant::ours_around("hosts-uring", "wrk", hosts).io("uring"),
+        Variant::ours_around("hosts-ahead", "wrk", hosts_ahead).io("uring"),
+        Variant::rival_around("tokio", "wrk", tokio_hyper::hello),
+        Variant::rival_around("go", "go", go_http::hello),
     ],
 };
 

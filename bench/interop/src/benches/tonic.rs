@@ -17,10 +17,10 @@ pub const BENCH: Bench = Bench {
     size: Size::Kept { full: 3, quick: 1, tiny: 1 },
     runs: 7,
     variants: &[
-        Variant::ours("lamprey", echo).io("epoll"),
-        Variant::ours("lamprey-uring", echo).io("uring"),
-        Variant::rival("tokio", tokio_tonic::by_transport),
-        Variant::rival("tokio-axum", tokio_tonic::by_axum),
+        Variant::ours_around("lamprey", "h2load", echo).io("epoll"),
+        Variant::ours_around("lamprey-uring", "h2load", echo).io("uring"),
+        Variant::rival_around("tokio", "h2load", tokio_tonic::by_transport),
+        Variant::rival_around("tokio-axum", "h2load", tokio_tonic::by_axum),
     ],
 };
 
