@@ -19,6 +19,7 @@ use crate::io::socket::Socket;
 use crate::io::socket::perform::Forms;
 use crate::sched::Wait;
 use crate::time::pauses::Pauses;
+use crate::world;
 
 /// The length of the kernel's queue of connections that have not been accepted; the kernel lowers it to
 /// `/proc/sys/net/core/somaxconn`.
@@ -71,6 +72,24 @@ fn try_accept<S: AsFd>(
     let Some(ahead) = listener.connections_ahead() else { return directly() };
     let take = |arrived: &mut VecDeque<OwnedFd>| arrived.pop_front().map(|fd| (fd, None));
     ahead.attempt(fd, take, || Err(Errno::INVAL), || directly().map(Some))?.ok_or(Errno::AGAIN)
+}
+
+/// How often a listener is bound whose address is in use: see [`TcpListener::bind`](super::TcpListener::bind).
+pub(super) struct BindTries(Pauses);
+
+impl BindTries {
+    pub(super) fn new() -> Self {
+        Self(Pauses::new(Duration::from_millis(1), Duration::from_millis(64)))
+    }
+
+    /// The pause before the next try; `None` if this was the last one.
+    pub(super) fn pause_after<T>(&mut self, bound: &io::Result<T>) -> Option<Duration> {
+        let in_use = bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
+        if !in_use || world::is_simulated() {
+            return None;
+        }
+        Some(self.0.next()).filter(|pause| *pause <= Duration::from_millis(32))
+    }
 }
 
 /// The back-off of an accept loop: how long it pauses after an error, and which errors end it.

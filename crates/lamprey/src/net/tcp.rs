@@ -13,7 +13,7 @@ use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
 use super::eyeballs::connect_to_any;
-use super::listen::{self, is_listener};
+use super::listen::{self, BindTries, is_listener};
 use super::option::{buffer_options, options, packet_options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
@@ -22,6 +22,7 @@ use super::transfer::SOCKET_FLAGS;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sched;
+use crate::sleep::{sleep, sleep_async};
 
 /// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.
 ///
@@ -260,9 +261,19 @@ impl TcpListener {
     /// [`local_addr`](Self::local_addr)). `SO_REUSEADDR` is set, so a server can be restarted at once.
     ///
     /// # Errors
-    /// The system's for the last address that was tried (such as `AddrInUse`), or the name lookup's.
+    /// The system's for the last address that was tried, or the name lookup's. `AddrInUse` comes after some tries within 63 ms: the
+    /// kernel ends the io_uring of a process that was killed some milliseconds after the process, and with it a listener that
+    /// waited there.
     pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to.to_socket_addrs()?, Self::bind_to)
+        let addresses: Vec<_> = to.to_socket_addrs()?.collect();
+        let mut tries = BindTries::new();
+        loop {
+            let bound = first_of(addresses.iter().copied(), Self::bind_to);
+            match tries.pause_after(&bound) {
+                Some(pause) => sleep(pause),
+                None => return bound,
+            }
+        }
     }
 
     /// The awaitable form of [`bind`](Self::bind), which may have to look up a name.
@@ -273,7 +284,15 @@ impl TcpListener {
     /// # Cancellation
     /// A future that is dropped before it is ready has bound nothing.
     pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to.to_socket_addrs_async().await?, Self::bind_to)
+        let addresses: Vec<_> = to.to_socket_addrs_async().await?.collect();
+        let mut tries = BindTries::new();
+        loop {
+            let bound = first_of(addresses.iter().copied(), Self::bind_to);
+            match tries.pause_after(&bound) {
+                Some(pause) => sleep_async(pause).await,
+                None => return bound,
+            }
+        }
     }
 
     fn bind_to(address: &SocketAddr) -> io::Result<Self> {

@@ -6,10 +6,8 @@ use super::info::ThreadInfo;
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::fmt;
-use std::ops::Deref;
 
-/// A panic that has left a thread's closure or future: its payload, and where it began. It is used like its
-/// payload: `is` and `downcast_ref` of [`Any`](std::any::Any) are there by `Deref`.
+/// A panic that has left a thread's closure or future: its payload, and where it began.
 ///
 /// # Examples
 /// ```
@@ -24,6 +22,10 @@ use std::ops::Deref;
 /// # });
 /// ```
 pub struct Panic(pub(super) Box<Inner>);
+
+// SAFETY: by a shared reference only the type of the payload can be seen (`is`), and the payload itself if it is `Sync`
+// (`downcast_ref`); everything else in it is `Sync`.
+unsafe impl Sync for Panic {}
 
 pub(super) struct Inner {
     pub(super) payload: Box<dyn Any + Send>,
@@ -62,6 +64,16 @@ impl Panic {
         self.0.payload
     }
 
+    /// True if the payload is of this type.
+    pub fn is<T: Any>(&self) -> bool {
+        self.0.payload.is::<T>()
+    }
+
+    /// The payload, if it is of this type. One that is not `Sync` can only be taken: by [`into_payload`](Self::into_payload).
+    pub fn downcast_ref<T: Any + Sync>(&self) -> Option<&T> {
+        self.0.payload.downcast_ref()
+    }
+
     /// The message of the panic, if its payload is a string.
     pub fn message(&self) -> &str {
         let text = self.downcast_ref::<&str>().copied();
@@ -92,14 +104,6 @@ impl Panic {
     /// stack of the latest.
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.origin.as_ref().map(|origin| &origin.backtrace)
-    }
-}
-
-impl Deref for Panic {
-    type Target = dyn Any + Send;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0.payload
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::common::*;
 use lamprey::net::{TcpListener, TcpStream};
-use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -548,6 +549,31 @@ fn a_taken_port_is_an_error() {
         let (_listener, address) = listener();
         assert_eq!(TcpListener::bind(address).unwrap_err().kind(), ErrorKind::AddrInUse);
     });
+}
+
+/// The kernel ends the io_uring of a process some milliseconds after the process, with the listener that waits in it.
+#[test]
+fn the_port_of_a_server_that_was_killed_is_free_at_once() {
+    const ME: &str = "the_port_of_a_server_that_was_killed_is_free_at_once";
+    if role().is_some() {
+        return lamprey::run(|| {
+            let (listener, address) = listener();
+            println!("at {address}");
+            while listener.accept().is_ok() {}
+        });
+    }
+    for _ in 0..5 {
+        let mut server = again(ME, "server").stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let address =
+            lines.map_while(Result::ok).find_map(|line| line.split_once("at ").map(|(_, at)| at.to_owned()));
+        // It accepts, and then probably waits for the next connection.
+        drop(std::net::TcpStream::connect(address.as_ref().unwrap()).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        server.kill().unwrap();
+        server.wait().unwrap();
+        lamprey::run(move || drop(TcpListener::bind(address.unwrap()).unwrap()));
+    }
 }
 
 #[test]

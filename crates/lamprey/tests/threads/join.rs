@@ -330,3 +330,29 @@ fn many_joiners_of_many_hosts_from_many_sides() {
         assert_eq!(joiners.into_iter().map(|host| host.join().unwrap()).sum::<u64>(), 299 * 150);
     });
 }
+
+/// So that `?` works in functions that return the error types that programs use.
+#[test]
+fn errors_are_send_and_sync() {
+    fn check<E: std::error::Error + Send + Sync + 'static>() {}
+    check::<JoinError>();
+    check::<lamprey::scope::SupervisorError<std::io::Error>>();
+    run(1, || {
+        let fails = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+            lamprey::spawn(|| panic!("on purpose")).join()?;
+            Ok(())
+        };
+        assert!(fails().unwrap_err().to_string().contains("panicked: on purpose"));
+    });
+}
+
+#[test]
+fn a_payload_that_is_not_sync_can_be_taken() {
+    run(1, || {
+        let host = lamprey::spawn(|| std::panic::panic_any(std::cell::Cell::new(7)));
+        let Err(JoinError::Panicked(panic)) = host.join() else { panic!("it has not panicked") };
+        assert!(panic.is::<std::cell::Cell<i32>>() && !panic.is::<u8>());
+        let payload = panic.into_payload().downcast::<std::cell::Cell<i32>>().unwrap();
+        assert_eq!(payload.get(), 7);
+    });
+}
