@@ -10,7 +10,15 @@
 //! | `listener` | listeners, which only accept |
 //! | `queued` | files and standard streams, which have no readiness |
 //! | `by_futures`, `by_tokio`, `by_hyper` | the traits, a file for each library |
-//! | `blocking` | the other direction: [`Blocking`], what others poll as a blocking `Read` and `Write` |
+//! | `blocking` | the other direction: `Blocking`, what others poll as a blocking `Read` and `Write` |
+
+#![cfg_attr(
+    not(any(feature = "futures-io", feature = "tokio-io")),
+    allow(
+        dead_code,
+        reason = "the traits of other libraries are made of it, seeking only those of futures and tokio"
+    )
+)]
 
 #[cfg(any(feature = "futures-io", feature = "tokio-io"))]
 mod blocking;

@@ -3,6 +3,7 @@
 use super::transport::{Direct, Driver, Transport};
 use std::fmt;
 use std::ops::Deref;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
 /// A socket, pipe, file or standard stream of `lamprey` that reads and writes by the traits of other libraries: each feature
@@ -11,9 +12,29 @@ use std::sync::Arc;
 /// It may be polled by any executor, on any thread: on workers their event loop wakes it, elsewhere a kernel thread of Lamprey's.
 /// It dereferences to what it wraps.
 ///
-/// | what | read, write | close (`poll_close`, `poll_shutdown`) |
+/// | what | reads, writes | close (`poll_close`, `poll_shutdown`) |
 /// |---|---|---|
-/// | [`TcpStream`](lamprey::net::TcpStream), [`UnixStream`](lamprey::net::UnixStream), and an `Arc` of these, for halves | at once or when ready | shuts down writing; fine if the peer is gone |
+/// | [`TcpStream`](lamprey::net::TcpStream), [`UnixStream`](lamprey::net::UnixStream), and an `Arc` of these, for halves | when ready | shuts down writing; fine if the peer is gone |
+/// | [`PipeReader`](lamprey::io::PipeReader), [`PipeWriter`](lamprey::io::PipeWriter), so those of children | when ready | closes the end; what is written later fails with `BrokenPipe` |
+/// | [`Descriptor`](lamprey::io::Descriptor) of what reads and writes by a shared reference | when ready | flushes |
+/// | [`fs::File`](lamprey::fs::File), which can seek, too | keeps the operation | waits for the last write |
+/// | [`Stdin`](lamprey::io::Stdin), [`Stdout`](lamprey::io::Stdout), [`Stderr`](lamprey::io::Stderr) | keeps the operation | flushes |
+/// | [`TcpListener`](lamprey::net::TcpListener), [`UnixListener`](lamprey::net::UnixListener) | accepts wrapped connections | |
+///
+/// Of several tasks that poll one direction of one socket or pipe, the last one is woken. The time limits of sockets
+/// (`set_read_timeout`) are for blocking calls; here the library has its own.
+///
+/// # Files and standard streams
+/// The kernel has no readiness for them: an operation that has begun goes on, whoever polls. So the adapter keeps it, and its buffer.
+///
+/// * **Reads**: what a read has brought whose poll was dropped is for the next read. It is lost only if the adapter is dropped.
+/// * **Writes** are accepted when they begin, up to 256 KiB at once. A write that fails later is reported by the next write, flush or
+///   close. **Flush or close before you drop it**: the last write may not have begun by then.
+/// * **Seeks** and writes take back what was read ahead. Calls of the file's own, through the dereference or after
+///   [`into_inner`](Self::into_inner), do not know of it: seek first.
+/// * One operation is in flight at a time: a write waits for a read. For a FIFO or a terminal, whose reads may wait for ever, take a
+///   [`Descriptor`](lamprey::io::Descriptor).
+/// * It costs one allocation for each operation, and a copy.
 ///
 /// # Examples
 /// ```
@@ -70,6 +91,18 @@ impl<T: Transport> Deref for Async<T> {
 
     fn deref(&self) -> &T {
         self.get_ref()
+    }
+}
+
+impl<T: Transport + AsFd> AsFd for Async<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.get_ref().as_fd()
+    }
+}
+
+impl<T: Transport + AsFd> AsRawFd for Async<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
     }
 }
 

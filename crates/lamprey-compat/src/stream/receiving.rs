@@ -56,21 +56,47 @@ pub trait IntoStream: Send + Sized {
     where
         Self: 'a,
     {
-        let receiving = Receiving { receiver: Some(self), make: Self::next_item, future: None };
-        ReceiverStream(Box::pin(receiving))
+        ReceiverStream(Box::pin(self.stream_in_place()))
+    }
+
+    /// [`into_stream`](Self::into_stream) without its allocation: the stream has to be pinned before it is polled. Polled in a
+    /// parasite, or in [`lamprey::wait()`], of whose future it is a part, it allocates nothing when it waits, either.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures::StreamExt;
+    /// use lamprey_compat::stream::IntoStream;
+    /// use std::pin::pin;
+    ///
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel();
+    ///     let sum = lamprey::parasite(async move {
+    ///         let mut sum = 0;
+    ///         let mut values = pin!(rx.stream_in_place());
+    ///         while let Some(n) = values.next().await {
+    ///             sum += n;
+    ///         }
+    ///         sum
+    ///     });
+    ///     (1..=4).for_each(|n| tx.send(n).unwrap());
+    ///     drop(tx);
+    ///     assert_eq!(sum.join().unwrap(), 10);
+    /// });
+    /// ```
+    ///
+    /// # Cancellation
+    /// As for `into_stream`.
+    ///
+    /// # Blocking
+    /// Never, as `into_stream`.
+    fn stream_in_place(self) -> impl FusedStream<Item = Self::Item> + Send {
+        Receiving { receiver: Some(self), make: Self::next_item, future: None }
     }
 }
 
 /// The stream of a receiver: see [`IntoStream::into_stream`].
 #[must_use = "a stream does nothing until it is polled"]
-pub struct ReceiverStream<'a, T>(Pin<Box<dyn Receive<T> + Send + 'a>>);
-
-/// A [`Receiving`] whose receiver and future are not named.
-trait Receive<T> {
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>>;
-
-    fn is_over(&self) -> bool;
-}
+pub struct ReceiverStream<'a, T>(Pin<Box<dyn FusedStream<Item = T> + Send + 'a>>);
 
 pin_project! {
     struct Receiving<R, M, F> {
@@ -81,12 +107,14 @@ pin_project! {
     }
 }
 
-impl<R, M, F> Receive<R::Item> for Receiving<R, M, F>
+impl<R, M, F> Stream for Receiving<R, M, F>
 where
     R: IntoStream,
     M: Fn(R) -> F,
     F: Future<Output = Next<R>>,
 {
+    type Item = R::Item;
+
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<R::Item>> {
         let mut this = self.project();
         if let Some(receiver) = this.receiver.take() {
@@ -104,8 +132,15 @@ where
             Next::End => None,
         })
     }
+}
 
-    fn is_over(&self) -> bool {
+impl<R, M, F> FusedStream for Receiving<R, M, F>
+where
+    R: IntoStream,
+    M: Fn(R) -> F,
+    F: Future<Output = Next<R>>,
+{
+    fn is_terminated(&self) -> bool {
         self.receiver.is_none() && self.future.is_none()
     }
 }
@@ -120,7 +155,7 @@ impl<T> Stream for ReceiverStream<'_, T> {
 
 impl<T> FusedStream for ReceiverStream<'_, T> {
     fn is_terminated(&self) -> bool {
-        self.0.is_over()
+        self.0.is_terminated()
     }
 }
 

@@ -55,23 +55,28 @@ pub trait IntoSink<T: Send>: Send + Sized {
         Self: 'a,
         T: 'a,
     {
-        SenderSink(Box::pin(Sending { sender: Some(self), make: Self::send_later, future: None }))
+        SenderSink(Box::pin(self.sink_in_place()))
+    }
+
+    /// [`into_sink`](Self::into_sink) without its allocation: the sink has to be pinned before it is used. Polled in a parasite, or in
+    /// [`lamprey::wait()`], of whose future it is a part, it allocates nothing when it waits, either.
+    ///
+    /// # Errors
+    /// As for `into_sink`.
+    ///
+    /// # Cancellation
+    /// As for `into_sink`.
+    ///
+    /// # Blocking
+    /// Never, as `into_sink`.
+    fn sink_in_place(self) -> impl Sink<T, Error = SendError<T>> + Send {
+        Sending { sender: Some(self), make: Self::send_later, future: None }
     }
 }
 
 /// The sink of a sender: see [`IntoSink::into_sink`].
 #[must_use = "a sink does nothing until it is used"]
-pub struct SenderSink<'a, T>(Pin<Box<dyn Deliver<T> + Send + 'a>>);
-
-/// A [`Sending`] whose sender and future are not named.
-trait Deliver<T> {
-    /// Ready when no value is kept.
-    fn poll_sent(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>>;
-
-    fn start(self: Pin<&mut Self>, value: T) -> Result<(), SendError<T>>;
-
-    fn close(self: Pin<&mut Self>);
-}
+pub struct SenderSink<'a, T>(Pin<Box<dyn Sink<T, Error = SendError<T>> + Send + 'a>>);
 
 pin_project! {
     struct Sending<S, M, F> {
@@ -82,23 +87,20 @@ pin_project! {
     }
 }
 
-impl<T, S, M, F> Deliver<T> for Sending<S, M, F>
+impl<T, S, M, F> Sink<T> for Sending<S, M, F>
 where
     T: Send,
     S: IntoSink<T>,
     M: Fn(S, T) -> F,
     F: Future<Output = (S, Result<(), SendError<T>>)>,
 {
-    fn poll_sent(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        let mut this = self.project();
-        let Some(future) = this.future.as_mut().as_pin_mut() else { return Poll::Ready(Ok(())) };
-        let (sender, sent) = ready!(future.poll(cx));
-        this.future.set(None);
-        *this.sender = Some(sender);
-        Poll::Ready(sent)
+    type Error = SendError<T>;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
+        self.poll_flush(cx)
     }
 
-    fn start(self: Pin<&mut Self>, value: T) -> Result<(), SendError<T>> {
+    fn start_send(self: Pin<&mut Self>, value: T) -> Result<(), SendError<T>> {
         let mut this = self.project();
         // A sink that is closed, or keeps a value, has no sender here.
         let Some(sender) = this.sender.as_ref() else { return Err(SendError(value)) };
@@ -112,8 +114,19 @@ where
         Ok(())
     }
 
-    fn close(self: Pin<&mut Self>) {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
+        let mut this = self.project();
+        let Some(future) = this.future.as_mut().as_pin_mut() else { return Poll::Ready(Ok(())) };
+        let (sender, sent) = ready!(future.poll(cx));
+        this.future.set(None);
+        *this.sender = Some(sender);
+        Poll::Ready(sent)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
+        let sent = ready!(self.as_mut().poll_flush(cx));
         *self.project().sender = None;
+        Poll::Ready(sent)
     }
 }
 
@@ -121,22 +134,19 @@ impl<T> Sink<T> for SenderSink<'_, T> {
     type Error = SendError<T>;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        self.get_mut().0.as_mut().poll_sent(cx)
+        self.get_mut().0.as_mut().poll_ready(cx)
     }
 
     fn start_send(self: Pin<&mut Self>, value: T) -> Result<(), SendError<T>> {
-        self.get_mut().0.as_mut().start(value)
+        self.get_mut().0.as_mut().start_send(value)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        self.get_mut().0.as_mut().poll_sent(cx)
+        self.get_mut().0.as_mut().poll_flush(cx)
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        let mut sending = self.get_mut().0.as_mut();
-        let sent = ready!(sending.as_mut().poll_sent(cx));
-        sending.close();
-        Poll::Ready(sent)
+        self.get_mut().0.as_mut().poll_close(cx)
     }
 }
 

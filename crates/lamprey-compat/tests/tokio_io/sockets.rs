@@ -3,8 +3,9 @@
 use lamprey::net::{TcpListener, TcpStream, UnixStream};
 use lamprey::{parasite, wait};
 use lamprey_compat::Async;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional, join, split};
 
 /// Two ends of a TCP connection.
@@ -87,6 +88,38 @@ fn shutdown_is_the_end_for_the_peer_and_reading_goes_on() -> io::Result<()> {
 }
 
 #[test]
+fn shutdown_is_fine_when_the_peer_is_gone() -> io::Result<()> {
+    lamprey::run(|| {
+        let (mut here, there) = tcp_pair()?;
+        // Its end is a reset, after which the socket is not connected any more.
+        there.set_linger(Some(Duration::ZERO))?;
+        drop(there);
+        wait(async {
+            assert_eq!(here.read(&mut [0; 8]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
+            here.shutdown().await
+        })
+    })
+}
+
+#[test]
+fn a_listener_gives_wrapped_connections() -> io::Result<()> {
+    lamprey::run(|| {
+        let listener = Async::new(TcpListener::bind("127.0.0.1:0")?);
+        let address = listener.local_addr()?;
+        let client = parasite(async move {
+            let mut stream = Async::new(TcpStream::connect_async(address).await?);
+            stream.write_all(b"hello").await?;
+            stream.local_addr()
+        });
+        let (mut stream, from) = wait(listener.accept())?;
+        let mut text = String::new();
+        wait(stream.read_to_string(&mut text))?;
+        assert_eq!((text.as_str(), from), ("hello", client.join().unwrap()?));
+        Ok(())
+    })
+}
+
+#[test]
 fn several_buffers_are_written_by_one_call() -> io::Result<()> {
     lamprey::run(|| {
         let (mut here, mut there) = unix_pair()?;
@@ -133,8 +166,7 @@ fn a_read_that_is_dropped_while_it_waits_takes_nothing() -> io::Result<()> {
         let (mut here, mut there) = tcp_pair()?;
         wait(async {
             for _ in 0..100 {
-                let soon =
-                    lamprey::with_timeout_async(std::time::Duration::from_micros(50), here.read_u8()).await;
+                let soon = lamprey::with_timeout_async(Duration::from_micros(50), here.read_u8()).await;
                 assert!(soon.is_err());
             }
             there.write_u8(7).await?;
@@ -157,4 +189,16 @@ fn polled_outside_of_every_worker_it_is_woken_as_well() -> io::Result<()> {
     wait(here.read_to_end(&mut received))?;
     assert!(received == bytes());
     writer.join().unwrap()
+}
+
+#[test]
+fn all_of_it_may_move_between_threads() {
+    fn may<T: Send + Sync + Unpin>() {}
+    may::<Async<TcpStream>>();
+    may::<Async<Arc<UnixStream>>>();
+    may::<Async<TcpListener>>();
+    may::<Async<lamprey::fs::File>>();
+    may::<Async<lamprey::io::Stdin>>();
+    may::<Async<lamprey::io::Stdout>>();
+    may::<Async<lamprey::io::PipeReader>>();
 }
