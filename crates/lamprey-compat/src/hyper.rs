@@ -3,7 +3,11 @@
 
 mod batch;
 mod executor;
+#[cfg(feature = "tokio")]
+mod in_tokio;
 mod timer;
 
 pub use executor::LampreyExecutor;
+#[cfg(feature = "tokio")]
+pub use in_tokio::InTokio;
 pub use timer::LampreyTimer;

@@ -3,10 +3,12 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | (none) | [`Async`]: the one wrapper around what reads and writes |
+//! | `axum` | [`axum`]: applications of axum, and handlers for them that block |
 //! | `futures-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of the crate `futures` |
-//! | `tokio-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of tokio; no runtime of tokio |
 //! | `hyper` | `hyper::rt`: `Read`, `Write`, `Executor`, `Timer` |
 //! | `stream` | `Stream` of every receiver, `Sink` of every sender |
+//! | `tokio` | [`tokio`](tokio()): crates that need tokio's context |
+//! | `tokio-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of tokio; no runtime of tokio |
 //! | `tower` | a `Service` from a blocking closure, and back |
 //!
 //! # Examples
@@ -63,6 +65,8 @@
 //! # std::io::Result::Ok(())
 //! ```
 
+#[cfg(feature = "axum")]
+pub mod axum;
 #[cfg(any(feature = "hyper", feature = "tower"))]
 mod home;
 #[cfg(feature = "hyper")]
@@ -70,7 +74,11 @@ pub mod hyper;
 pub mod io;
 #[cfg(feature = "stream")]
 pub mod stream;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 #[cfg(feature = "tower")]
 pub mod tower;
 
+#[cfg(feature = "tokio")]
+pub use crate::tokio::{Tokio, tokio};
 pub use io::Async;

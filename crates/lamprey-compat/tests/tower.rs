@@ -77,6 +77,7 @@ fn outside_of_every_runtime_it_says_what_to_do_or_has_one() {
     within(common::FOREVER, || {
         let mut homeless = service(|n: u32| Ok::<_, Infallible>(n + 1));
         let error = call(&mut homeless, 1).unwrap_err();
+        let error = tower::BoxError::from(error);
         assert!(error.to_string().contains("BlockingService::on(handle)"), "{error}");
         let runtime = runtime(1);
         let mut housed = homeless.on(runtime.handle());

@@ -3,9 +3,10 @@
 //! does not build, ends with an error, or takes longer than [`LIMIT`]. The workspace's tests do not cover the
 //! stack use of unoptimised code, because the workspace's profile `dev` is optimised.
 //!
+//! The guide's chapters about large libraries are left to the doctests of `interop`.
+//!
 //! A program that is marked `no_run` serves for ever: it must still run after [`A_WHILE`].
 
-#[cfg(test)]
 mod chapters;
 mod extract;
 #[cfg(test)]
@@ -56,7 +57,12 @@ fn collect(root: &Path) -> io::Result<Vec<Program>> {
     let mut files = vec![root.join("README.md")];
     list(&root.join("docs"), "md", &mut files)?;
     let mut programs = Vec::new();
+    let of_interop = chapters::of_interop(root)?;
     for file in files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        if of_interop.iter().any(|chapter| *chapter == *name) {
+            continue;
+        }
         let text = fs::read_to_string(&file)?;
         programs.extend(extract::programs(&name_of(root, &file), &text));
     }

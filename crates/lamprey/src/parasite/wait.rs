@@ -29,10 +29,10 @@ use std::task::Poll;
 /// Blocks the calling thread until `future` is ready, and returns its output.
 ///
 /// Works with any future of any library, from any thread, at any depth, inside and outside of a runtime. A
-/// future that needs the context of its own runtime, such as tokio's sockets, is spawned in that runtime:
-/// `wait(tokio_handle.spawn(future))`. Do not enter tokio's context on a host: the guard that `enter` returns
-/// belongs to the kernel thread, which several hosts share, and tokio panics if two of them leave in another
-/// order than they entered.
+/// future that needs the context of its own runtime, such as tokio's sockets, gets it by the crate `lamprey-compat`:
+/// `lamprey_compat::tokio(future).wait()`; or it is spawned in that runtime: `wait(tokio_handle.spawn(future))`.
+/// Do not call `enter` of a runtime of tokio on a host: the guard that it returns belongs to the kernel thread,
+/// which several hosts share, and tokio panics if two of them leave in another order than they entered.
 ///
 /// # Examples
 /// ```

@@ -1,0 +1,152 @@
+//! Handlers that block: closures with extractors, each call on a host of its own.
+
+use ::axum::extract::{FromRequest, FromRequestParts, Request};
+use ::axum::handler::Handler;
+use ::axum::http::StatusCode;
+use ::axum::response::{IntoResponse, Response};
+use lamprey::{Handle, JoinError, JoinHandle};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A handler of axum that is no `async fn`: it takes extractors as any handler, runs on a host of its own, and may block there: on channels,
+/// locks, sockets and files of Lamprey, or by [`lamprey::wait`].
+///
+/// The extractors are awaited before, by the connection.
+///
+/// # Examples
+/// ```
+/// use axum::{Router, extract::{Path, State}, routing::get};
+/// use lamprey_compat::axum::blocking;
+///
+/// /// Asks the host that keeps the numbers.
+/// fn number(State(asks): State<lamprey::bounded::Sender<Ask>>, Path(name): Path<String>) -> String {
+///     let (answer, number) = lamprey::oneshot();
+///     asks.send((name, answer)).unwrap();
+///     format!("{}\n", number.recv().unwrap()) // blocks this host only
+/// }
+///
+/// type Ask = (String, lamprey::oneshot::Sender<usize>);
+/// let (asks, asked) = lamprey::bounded::<Ask>(8);
+/// let app: Router = Router::new().route("/number/{name}", get(blocking(number))).with_state(asks);
+/// # drop((app, asked));
+/// ```
+///
+/// # Panics
+/// A panic of the handler is that of its request, as in an `async fn`: it ends the connection, if no layer (`CatchPanicLayer`) catches it.
+/// The handler's future panics if it is polled outside of a host and was not told its runtime ([`Blocking::on`]).
+///
+/// # Cancellation
+/// When the client goes away, the connection is dropped: the host is cancelled then, and unwinds from the call that it blocks in. (Of HTTP/1 this
+/// is seen while the server reads on; of HTTP/2, at once.)
+pub fn blocking<H>(handler: H) -> Blocking<H> {
+    Blocking { handler, runtime: None }
+}
+
+/// A handler on a host of its own: what [`blocking()`] returns.
+#[derive(Clone)]
+pub struct Blocking<H> {
+    handler: H,
+    runtime: Option<Handle>,
+}
+
+impl<H> Blocking<H> {
+    /// Runs the handler in this runtime: so an application that tokio serves can have such handlers, too.
+    #[must_use]
+    pub fn on(mut self, runtime: Handle) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+}
+
+impl<H> fmt::Debug for Blocking<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocking").finish_non_exhaustive()
+    }
+}
+
+/// Cancels the host of a handler whose answer nobody wants any more.
+struct CancelOnDrop(JoinHandle<Response>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+async fn on_host(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Send + 'static) -> Response {
+    let Some(runtime) = runtime.or_else(Handle::current) else {
+        panic!(
+            "a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`"
+        )
+    };
+    let mut host = CancelOnDrop(runtime.spawn(handle));
+    match (&mut host.0).await {
+        Ok(response) => response,
+        Err(JoinError::Panicked(panic)) => panic.resume(),
+        // The runtime is ending, or has no memory for a stack.
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("no answer: {error}\n")).into_response(),
+    }
+}
+
+type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+impl<H, R, S> Handler<((),), S> for Blocking<H>
+where
+    H: FnOnce() -> R + Clone + Send + Sync + 'static,
+    R: IntoResponse,
+{
+    type Future = Answer;
+
+    fn call(self, _: Request, _: S) -> Answer {
+        Box::pin(on_host(self.runtime, move || (self.handler)().into_response()))
+    }
+}
+
+/// The implementation for closures with these extractors, of which the last one may take the body.
+macro_rules! handlers {
+    ([$($part:ident),*], $last:ident) => {
+        #[allow(non_snake_case, unused_mut)]
+        impl<H, R, S, M, $($part,)* $last> Handler<(M, $($part,)* $last,), S> for Blocking<H>
+        where
+            H: FnOnce($($part,)* $last) -> R + Clone + Send + Sync + 'static,
+            R: IntoResponse,
+            S: Send + Sync + 'static,
+            $($part: FromRequestParts<S> + Send + 'static,)*
+            $last: FromRequest<S, M> + Send + 'static,
+        {
+            type Future = Answer;
+
+            fn call(self, request: Request, state: S) -> Answer {
+                let (mut parts, body) = request.into_parts();
+                Box::pin(async move {
+                    $(
+                        let $part = match $part::from_request_parts(&mut parts, &state).await {
+                            Ok(value) => value,
+                            Err(rejection) => return rejection.into_response(),
+                        };
+                    )*
+                    let $last = match $last::from_request(Request::from_parts(parts, body), &state).await {
+                        Ok(value) => value,
+                        Err(rejection) => return rejection.into_response(),
+                    };
+                    let Self { handler, runtime } = self;
+                    on_host(runtime, move || handler($($part,)* $last).into_response()).await
+                })
+            }
+        }
+    };
+}
+
+handlers!([], A);
+handlers!([A], B);
+handlers!([A, B], C);
+handlers!([A, B, C], D);
+handlers!([A, B, C, D], E);
+handlers!([A, B, C, D, E], F);
+handlers!([A, B, C, D, E, F], G);
+handlers!([A, B, C, D, E, F, G], I);
+handlers!([A, B, C, D, E, F, G, I], J);
+handlers!([A, B, C, D, E, F, G, I, J], K);
+handlers!([A, B, C, D, E, F, G, I, J, K], L);
+handlers!([A, B, C, D, E, F, G, I, J, K, L], N);
