@@ -1,5 +1,5 @@
 // The Boost.Fiber side of Lamprey's benches of locks. It is driven like every other variant: lines "run N" on stdin, lines
-// "sample METRIC UNIT VALUE" and "done", or "error TEXT", on stdout (see bench/src/harness/worker.rs).
+// "sample METRIC UNIT VALUE" and "done", or "error TEXT", on stdout (see bench/harness/src/worker.rs).
 //
 // One worker: the algorithm that Boost.Fiber comes with, round robin. More: work stealing, on a kernel thread for each.
 #include <boost/fiber/all.hpp>

@@ -1,7 +1,7 @@
 {-# LANGUAGE BangPatterns #-}
 -- The GHC side of Lamprey's bench of transactional memory. It is driven like every other variant: lines
 -- "run N" on stdin, lines "sample METRIC UNIT VALUE" and "done", or "error TEXT", on stdout (see
--- bench/src/harness/worker.rs). The operations are those of bench/src/work/stm.rs.
+-- bench/harness/src/worker.rs). The operations are those of bench/src/work/stm.rs.
 module Main (main) where
 
 import Control.Concurrent (forkOn, newEmptyMVar, putMVar, setNumCapabilities, takeMVar)

@@ -1,5 +1,5 @@
 // The Go side of Lamprey's benches. It is driven like every other variant: lines "run N" on stdin, lines
-// "sample METRIC UNIT VALUE" and "done", or "error TEXT", on stdout (see bench/src/harness/worker.rs).
+// "sample METRIC UNIT VALUE" and "done", or "error TEXT", on stdout (see bench/harness/src/worker.rs).
 package main
 
 import (
@@ -46,6 +46,7 @@ var benches = map[string]func(n int) ([]sample, error){
 	"idle":             idle,
 	"stalls":           stalls,
 	"echo":             echo,
+	"http":             serveHello,
 	"idle_connections": connections,
 	"fifo":             fifo,
 

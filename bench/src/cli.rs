@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::benches;
+use crate::harness::report::{Order, TINY};
 use crate::harness::{Bench, Effort};
 use lexopt::prelude::*;
 use lexopt::{Arg, Parser};
@@ -24,9 +25,6 @@ FILE       of `plot`: what `run --rivals --json FILE` has written
 
 JSON lines go to the standard output, the table for people to the standard error.";
 
-/// Makes every bench as small as possible: its numbers mean nothing, but it runs.
-pub const TINY: &str = "LAMPREY_BENCH_TINY";
-
 /// A command.
 pub enum Command {
     /// Print the usage.
@@ -34,7 +32,7 @@ pub enum Command {
     /// Print the benches.
     List,
     /// Run some.
-    Run(Run),
+    Run(Order),
     /// Draw a picture of what runs have written.
     Plot(Vec<PathBuf>),
     /// Run as one variant of a bench, for a parent that orders runs.
@@ -55,18 +53,6 @@ pub enum Command {
     },
     /// Run as `lamprey serve` with these arguments, for the bench `http`.
     Serve(Vec<OsString>),
-}
-
-/// The runs to do.
-pub struct Run {
-    /// The benches, in this order.
-    pub benches: Vec<&'static Bench>,
-    /// Whether rivals run too.
-    pub rivals: bool,
-    /// The file for the JSON; `None` is the standard output.
-    pub json: Option<PathBuf>,
-    /// The amount of work.
-    pub effort: Effort,
 }
 
 /// Parses the arguments after the program's name.
@@ -103,8 +89,8 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
     }
 }
 
-fn run(parser: &mut Parser) -> Result<Run, lexopt::Error> {
-    let mut run = Run { benches: Vec::new(), rivals: false, json: None, effort: Effort::Full };
+fn run(parser: &mut Parser) -> Result<Order, lexopt::Error> {
+    let mut run = Order { benches: Vec::new(), rivals: false, json: None, effort: Effort::Full };
     while let Some(argument) = parser.next()? {
         match argument {
             Value(name) => named(&name.string()?, &mut run.benches)?,
@@ -159,7 +145,7 @@ mod tests {
         parse(line.split_whitespace().map(OsString::from))
     }
 
-    fn run(line: &str) -> Run {
+    fn run(line: &str) -> Order {
         match parsed(line) {
             Ok(Command::Run(run)) => run,
             Ok(_) => panic!("`{line}` is a run"),

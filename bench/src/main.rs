@@ -2,17 +2,17 @@
 
 mod benches;
 mod cli;
-mod harness;
 mod plot;
 mod rivals;
+mod targets;
 mod work;
 
-use anyhow::{Context, Result, anyhow};
-use cli::{Command, Run};
+use bench_harness as harness;
+
+use anyhow::{Context, Result};
+use cli::Command;
 use harness::machine::Machine;
-use harness::record::Record;
-use harness::{Code, Effort, descriptors, drive, table, worker};
-use std::fs::File;
+use harness::{descriptors, report, worker};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -29,10 +29,12 @@ fn main() -> ExitCode {
         Command::List => list(),
         Command::Run(order) => {
             descriptors::raise();
-            run(&order)
+            report::run(&order, facts(), &targets::TARGETS)
         }
         Command::Plot(files) => plot::svg(&files).and_then(|svg| say(svg.trim_end())).map(|()| true),
-        Command::Child { bench, variant, workers } => child(&bench, &variant, workers).map(|()| true),
+        Command::Child { bench, variant, workers } => {
+            worker::child(&benches::ALL, &bench, &variant, workers).map(|()| true)
+        }
         Command::Clients { server, connections } => {
             work::echo::serve_orders(server, connections).map(|()| true)
         }
@@ -48,6 +50,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// The machine, and the rivals that are crates.
+fn facts() -> Machine {
+    let rivals = ["tokio", "may", "monoio", "corosensei", "crossbeam-channel", "flume", "parking_lot"];
+    Machine::look(include_str!("../../Cargo.lock"), &rivals)
+}
+
 fn say(text: &str) -> Result<()> {
     writeln!(io::stdout(), "{text}").context("cannot write")
 }
@@ -58,58 +66,4 @@ fn list() -> Result<bool> {
         say(&format!("{:<15} {}\n{:15} by {}", bench.name, bench.about, "", variants.join(", ")))?;
     }
     Ok(true)
-}
-
-/// Returns whether all of Lamprey's own variants ran. Failures of rivals are only reported.
-fn run(order: &Run) -> Result<bool> {
-    let mut lines: Box<dyn Write> = match &order.json {
-        Some(file) => {
-            Box::new(File::create(file).with_context(|| format!("cannot create {}", file.display()))?)
-        }
-        None => Box::new(io::stdout()),
-    };
-    let mut write = |record: Record| writeln!(lines, "{}", record.line()).context("cannot write the JSON");
-    let machine = Machine::look();
-    if let Some(noise) = machine.noise() {
-        eprintln!("lamprey-bench: {noise}");
-    }
-    if order.effort == Effort::Tiny {
-        eprintln!("lamprey-bench: {} is set: the numbers mean nothing", cli::TINY);
-    }
-    write(Record::Machine(machine))?;
-    let mut all_ran = true;
-    for bench in &order.benches {
-        eprintln!("lamprey-bench: running {}", bench.name);
-        let outcome = drive::measure(bench, order.effort, order.rivals);
-        eprint!("{}", table::render(bench.name, bench.about, &outcome.measured, &outcome.missing));
-        let ours = |name: &str| bench.variants.iter().any(|v| v.name == name && !v.rival);
-        all_ran &= !outcome.missing.iter().any(|m| ours(&m.variant));
-        outcome.measured.into_iter().map(Record::Measured).try_for_each(&mut write)?;
-        outcome.missing.into_iter().map(Record::Missing).try_for_each(&mut write)?;
-    }
-    Ok(all_ran)
-}
-
-/// Runs as one variant; reports errors to the parent in the protocol.
-fn child(bench: &str, variant: &str, workers: usize) -> Result<()> {
-    // On any thread: no part of a bench panics normally, and half a bench has no result.
-    std::panic::set_hook(Box::new(|panic| {
-        let what = panic.payload_as_str().unwrap_or("a payload without text");
-        let file = panic.location().and_then(|at| at.file().rsplit('/').next()).unwrap_or("unknown file");
-        let told = io::stdout().write_all(worker::failure(&anyhow!("panic in {file}: {what}")).as_bytes());
-        std::process::exit(if told.is_ok() { 1 } else { 2 });
-    }));
-    let prepared = benches::find(bench)
-        .and_then(|b| b.variants.iter().find(|v| v.name == variant))
-        .ok_or_else(|| anyhow!("no {variant} in {bench}"))
-        .and_then(|v| match v.code {
-            Code::Here(prepare) | Code::Around(_, prepare) => prepare(workers),
-            Code::Go | Code::Boost | Code::Ghc | Code::Simulators => {
-                Err(anyhow!("{variant} is a program of its own"))
-            }
-        });
-    match prepared {
-        Ok(runner) => worker::serve(io::stdin().lock(), io::stdout(), runner),
-        Err(e) => io::stdout().write_all(worker::failure(&e).as_bytes()).context("cannot answer"),
-    }
 }

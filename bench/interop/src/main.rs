@@ -1,3 +1,59 @@
-//! What other libraries cost on Lamprey, beside their home runtimes.
+//! What other libraries cost on Lamprey, beside their home runtimes and Go in the same run. `bench/README.md` describes the benches.
 
-fn main() {}
+mod benches;
+mod cli;
+mod rivals;
+mod targets;
+mod work;
+
+use anyhow::{Context, Result};
+use bench_harness::machine::Machine;
+use bench_harness::{report, worker};
+use cli::Command;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let command = match cli::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
+        Err(e) => {
+            eprintln!("interop-bench: {e}");
+            return ExitCode::from(2);
+        }
+    };
+    let done = match command {
+        Command::Help => say(cli::USAGE).map(|()| true),
+        Command::List => list(),
+        Command::Run(order) => report::run(&order, facts(), &targets::TARGETS),
+        Command::TlsClients { what, server } => work::tls::serve_orders(&what, server).map(|()| true),
+        Command::Child { bench, variant, workers } => {
+            worker::child(&benches::ALL, &bench, &variant, workers).map(|()| true)
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("interop-bench: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The machine, and the libraries that are measured.
+fn facts() -> Machine {
+    let libraries = ["axum", "hyper", "ring", "rustls", "tokio", "tokio-rustls", "tonic"];
+    Machine::look(include_str!("../../../interop/Cargo.lock"), &libraries)
+}
+
+fn say(text: &str) -> Result<()> {
+    writeln!(io::stdout(), "{text}").context("cannot write")
+}
+
+fn list() -> Result<bool> {
+    for bench in benches::ALL {
+        let variants: Vec<_> = bench.variants.iter().map(|v| v.name).collect();
+        say(&format!("{:<15} {}\n{:15} by {}", bench.name, bench.about, "", variants.join(", ")))?;
+    }
+    Ok(true)
+}

@@ -3,7 +3,7 @@
 //! With one worker, the server is kept on one core and the client on another, so that the scheduler's
 //! decisions are not measured. With more, they share all cores; that is the same for Lamprey and its rivals.
 
-use crate::harness::load::Load;
+use super::load::Load;
 use crate::harness::{Runner, Sample, cores, usage};
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};

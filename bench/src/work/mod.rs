@@ -14,6 +14,7 @@ pub mod echo;
 pub mod fifo;
 pub mod http;
 pub mod idle;
+pub mod load;
 pub mod locking;
 pub mod memory;
 pub mod mutex;

@@ -1,6 +1,7 @@
 //! What hyper asks of a runtime: [`LampreyExecutor`] and [`LampreyTimer`]. (Its `Read` and `Write` are implemented by
 //! [`Async`](crate::Async).)
 
+mod batch;
 mod executor;
 #[cfg(feature = "tokio")]
 mod in_tokio;

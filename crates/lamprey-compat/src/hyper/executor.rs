@@ -1,5 +1,6 @@
 //! [`LampreyExecutor`]: hyper's background work, as parasites.
 
+use super::batch::later;
 use crate::home::Home;
 use hyper::rt::Executor;
 use lamprey::Handle;
@@ -7,8 +8,9 @@ use std::future::Future;
 
 /// Starts the futures of hyper (connections of HTTP/2, their streams) as detached [parasites](lamprey::parasite()).
 ///
-/// One that is started on a host, by [`execute`](Executor::execute), starts there, at once. What is started elsewhere, for example on a
-/// thread of tokio, starts in the runtime that the executor was made for.
+/// One that is started on a host or parasite, by [`execute`](Executor::execute), starts on the same worker, but not within that call: what one
+/// poll of a connection starts is started together, so that its answers are written together. What is started elsewhere, for example on
+/// a thread of tokio, starts in the runtime that the executor was made for.
 ///
 /// # Panics
 /// `execute` outside of every runtime, if the executor was made outside, too: make it by [`of`](Self::of) then.
@@ -45,7 +47,7 @@ where
             Some(home) if Handle::current().is_none() => {
                 drop(home.spawn(move || lamprey::parasite(future).detach()))
             }
-            _ => lamprey::parasite(future).detach(),
+            _ => later(move || lamprey::parasite(future).detach()),
         }
     }
 }

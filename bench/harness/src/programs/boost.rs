@@ -1,8 +1,8 @@
 //! Builds the program in `boost/`, once.
 
-use super::find;
+use super::{bench_folder, find};
 use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ pub fn program() -> Result<PathBuf> {
 
 fn build() -> Result<PathBuf> {
     let compiler = find("g++")?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("boost/main.cpp");
+    let source = bench_folder().join("boost/main.cpp");
     let program = std::env::current_exe()?.with_file_name("lamprey-bench-boost");
     let mut command = Command::new(compiler);
     command.args(["-std=c++17", "-O2", "-DNDEBUG", "-pthread", "-o"]).arg(&program).arg(source);

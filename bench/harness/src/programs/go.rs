@@ -1,8 +1,8 @@
 //! Builds the Go programs in `go/`, once.
 
-use super::find;
+use super::{bench_folder, find};
 use anyhow::{Context, Result, ensure};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ pub fn program() -> Result<PathBuf> {
 
 fn build() -> Result<PathBuf> {
     let go = find("go")?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
+    let source = bench_folder().join("go");
     let program = std::env::current_exe()?.with_file_name("lamprey-bench-go");
     let output = Command::new(go).arg("build").arg("-o").arg(&program).arg(".").current_dir(source).output();
     let output = output.context("cannot run go")?;

@@ -24,8 +24,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Collects the facts. What cannot be found is reported as `unknown`, which does not prevent measuring.
-    pub fn look() -> Self {
+    /// Collects the facts; of `crates` the versions that `lock`, the text of a Cargo.lock, has. What cannot be found is reported as `unknown`, which does not prevent measuring.
+    pub fn look(lock: &str, crates: &[&'static str]) -> Self {
         Self {
             bench: "machine",
             cpu: field("/proc/cpuinfo", "model name"),
@@ -39,7 +39,7 @@ impl Machine {
             rustc: env!("LAMPREY_BENCH_RUSTC"),
             load_average: text("/proc/loadavg").split(' ').take(3).filter_map(|n| n.parse().ok()).collect(),
             unix_time: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_secs()),
-            versions: versions(),
+            versions: versions(lock, crates),
         }
     }
 
@@ -61,16 +61,13 @@ fn field(path: &str, name: &str) -> String {
 }
 
 /// The versions of the rivals: crates as locked at build time, programs as found on PATH.
-fn versions() -> BTreeMap<&'static str, String> {
-    let lock = include_str!("../../../Cargo.lock");
+fn versions(lock: &str, crates: &[&'static str]) -> BTreeMap<&'static str, String> {
     let mut found: BTreeMap<_, _> =
-        ["tokio", "may", "monoio", "corosensei", "crossbeam-channel", "flume", "parking_lot"]
-            .into_iter()
-            .filter_map(|name| Some((name, locked(lock, name)?)))
-            .collect();
+        crates.iter().filter_map(|name| Some((*name, locked(lock, name)?))).collect();
     found.extend(said("go", "version").map(|v| ("go", v)));
     found.extend(said("nginx", "-v").map(|v| ("nginx", v)));
     found.extend(said("fio", "--version").map(|v| ("fio", v)));
+    found.extend(said("wrk", "-v").map(|v| ("wrk", v)));
     found
 }
 
@@ -99,7 +96,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_cores_and_a_kernel() {
-        let machine = Machine::look();
+        let machine = Machine::look("", &[]);
         assert!(machine.cores > 0);
         assert_ne!(machine.kernel, "unknown");
         assert_eq!(machine.load_average.len(), 3);
@@ -107,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_noisy() {
-        let mut machine = Machine::look();
+        let mut machine = Machine::look("", &[]);
         machine.load_average = vec![1.7, 0.0, 0.0];
         assert!(machine.noise().unwrap().contains("1.7"));
         machine.load_average = vec![0.0, 9.0, 9.0];

@@ -1,20 +1,26 @@
 //! The table for human readers.
 
 use super::record::{Measured, Missing};
-use super::targets;
+use super::targets::{self, Target};
 use std::fmt::Write;
 
 /// The rows of one bench under its name and description, in the order in which they were measured.
-pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing]) -> String {
+pub fn render(
+    name: &str,
+    about: &str,
+    measured: &[Measured],
+    missing: &[Missing],
+    targets: &[Target],
+) -> String {
     let mut out = format!("\n{name}: {about}\n");
     if !measured.is_empty() {
-        out += "  variant               workers  metric             min     median  unit   runs   ratio  to reach\n";
+        out += "  variant               workers  metric             min     median  unit   runs   ratio  paired  to reach\n";
     }
     for m in measured {
-        let verdicts = targets::verdicts(m, measured).join("; ");
+        let verdicts = targets::verdicts(m, measured, targets).join("; ");
         let (min, median) = (short(m.min), short(m.median));
         let row = format!(
-            "  {:<20}  {:>7}  {:<12} {:>9}  {:>9}  {:<5} {:>5}  {:>6}  {}",
+            "  {:<20}  {:>7}  {:<12} {:>9}  {:>9}  {:<5} {:>5}  {:>6}  {:>6}  {}",
             m.variant,
             m.workers,
             m.metric,
@@ -23,6 +29,7 @@ pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing
             m.unit,
             m.runs,
             ratio(m, measured),
+            m.paired.map_or_else(String::new, short),
             verdicts
         );
         out += row.trim_end();
@@ -53,6 +60,7 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::targets::{Bound, target};
     use super::*;
 
     #[test]
@@ -62,7 +70,17 @@ mod tests {
 
     fn hop(variant: &str, workers: usize, min: f64) -> Measured {
         let (bench, metric, unit) = ("ring".into(), "hop".into(), "ns".into());
-        Measured { bench, variant: variant.into(), workers, metric, unit, min, median: min + 1.0, runs: 5 }
+        Measured {
+            bench,
+            variant: variant.into(),
+            workers,
+            metric,
+            unit,
+            min,
+            median: min + 1.0,
+            runs: 5,
+            paired: None,
+        }
     }
 
     #[test]
@@ -82,7 +100,8 @@ mod tests {
             skipped,
             error: "no go on PATH".into(),
         };
-        let table = render("ring", "a token", &[measured], &[gap(true), gap(false)]);
+        let bound = target("ring", "lamprey", 1, "hop", Bound::Value(15.0));
+        let table = render("ring", "a token", &[measured], &[gap(true), gap(false)], &[bound]);
         assert!(table.contains("ring: a token"));
         assert!(table.contains("<= 15: MISSED by x2.00"), "{table}");
         assert!(table.contains("SKIPPED: no go on PATH") && table.contains("FAILED: no go on PATH"));

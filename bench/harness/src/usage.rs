@@ -40,9 +40,28 @@ pub fn peak_memory() -> Result<u64> {
 
 /// The user and system time that the process and its threads have used so far.
 pub fn processor_time() -> Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).context("getrusage")?;
+    time_of(UsageWho::RUSAGE_SELF)
+}
+
+fn time_of(who: UsageWho) -> Result<Duration> {
+    let usage = getrusage(who).context("getrusage")?;
     let micros = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
     Ok(Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time())))
+}
+
+/// The user and system time that the child processes have used which have been waited for.
+pub fn processor_time_of_children() -> Result<Duration> {
+    time_of(UsageWho::RUSAGE_CHILDREN)
+}
+
+/// The user and system time that another process and its threads have used so far, in steps of 10 ms.
+pub fn processor_time_of(process: u32) -> Result<Duration> {
+    let stat = read(&format!("/proc/{process}/stat"))?;
+    // The name, which comes before in parentheses, may have spaces.
+    let (_, fields) = stat.rsplit_once(')').context("no name in /proc/PID/stat")?;
+    let ticks = |n| fields.split_whitespace().nth(n).and_then(|ticks| ticks.parse::<u64>().ok());
+    let (user, system) = ticks(11).zip(ticks(12)).context("no times in /proc/PID/stat")?;
+    Ok(Duration::from_millis((user + system) * 10))
 }
 
 /// `part` in percent of `whole`.
@@ -90,6 +109,16 @@ mod tests {
             x = std::hint::black_box(x.wrapping_mul(3));
         }
         assert!(x != 0);
+    }
+
+    #[test]
+    fn another_process_is_counted_as_this_one_is() {
+        let begun = processor_time().unwrap();
+        while processor_time().unwrap() - begun < Duration::from_millis(50) {
+            std::hint::black_box((0..10_000).sum::<u64>());
+        }
+        assert!(processor_time_of(std::process::id()).unwrap() >= Duration::from_millis(30));
+        assert!(processor_time_of(u32::MAX).is_err());
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! It is a package of its own because madsim simulates only if every crate is compiled with its flag. Cargo takes minutes for
 //! it, once; what it makes is shared by all profiles of this program.
 
-use super::find;
+use super::{bench_folder, find};
 use anyhow::{Context, Result, bail};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
@@ -37,7 +37,7 @@ pub fn built() -> Result<PathBuf> {
 }
 
 fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("simulators")
+    bench_folder().join("simulators")
 }
 
 /// Beside the folders of the profiles.

@@ -8,11 +8,11 @@
 pub mod cores;
 pub mod descriptors;
 pub mod drive;
-pub mod load;
 pub mod machine;
 pub mod process;
 pub mod programs;
 pub mod record;
+pub mod report;
 pub mod stats;
 pub mod table;
 pub mod targets;
@@ -53,6 +53,30 @@ pub enum Size {
         /// The size at tiny effort.
         tiny: u64,
     },
+    /// As `Exactly`, but the process is kept between the runs, after a first one that does not count. For a server, the seconds of
+    /// a load.
+    Kept {
+        /// The size at full effort.
+        full: u64,
+        /// The size at quick effort.
+        quick: u64,
+        /// The size at tiny effort.
+        tiny: u64,
+    },
+}
+
+impl Size {
+    /// The size of a run, if it is a given one.
+    fn given(self, effort: Effort) -> Option<u64> {
+        let (Self::Exactly { full, quick, tiny } | Self::Kept { full, quick, tiny }) = self else {
+            return None;
+        };
+        Some(match effort {
+            Effort::Full => full,
+            Effort::Quick => quick,
+            Effort::Tiny => tiny,
+        })
+    }
 }
 
 /// One number that a run has measured. Smaller is better, for every metric of every bench.
@@ -118,6 +142,11 @@ impl Variant {
     /// A variant of Lamprey itself.
     pub const fn ours(name: &'static str, prepare: Prepare) -> Self {
         Self { name, rival: false, code: Code::Here(prepare), io: None }
+    }
+
+    /// A variant of Lamprey that needs `program` on PATH.
+    pub const fn ours_around(name: &'static str, program: &'static str, prepare: Prepare) -> Self {
+        Self { name, rival: false, code: Code::Around(program, prepare), io: None }
     }
 
     /// The same with an I/O back-end, of which Lamprey has several: a variant for each is a line.

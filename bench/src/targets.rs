@@ -1,37 +1,10 @@
 //! Lamprey's target figures, which the measured ones are compared with.
 
-use super::record::Measured;
+use crate::harness::targets::Bound::{Times, Value};
+use crate::harness::targets::{Target, target};
 
-/// A target.
-struct Target {
-    bench: &'static str,
-    variant: &'static str,
-    workers: usize,
-    metric: &'static str,
-    bound: Bound,
-}
-
-/// An upper bound, because smaller is better for all metrics.
-enum Bound {
-    /// A value in the metric's unit.
-    Value(f64),
-    /// A multiple of the same metric of another variant in the same run.
-    Times(f64, &'static str, usize),
-}
-
-use Bound::{Times, Value};
-
-const fn target(
-    bench: &'static str,
-    variant: &'static str,
-    workers: usize,
-    metric: &'static str,
-    bound: Bound,
-) -> Target {
-    Target { bench, variant, workers, metric, bound }
-}
-
-const TARGETS: [Target; 133] = [
+/// All of them.
+pub const TARGETS: [Target; 133] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -168,64 +141,9 @@ const TARGETS: [Target; 133] = [
     target("compile", "itself", 2, "dev", Value(15.0)),
 ];
 
-/// The bound of each target of `measured`, and whether it is met. `all` holds the figures that bounds refer
-/// to.
-pub fn verdicts(measured: &Measured, all: &[Measured]) -> Vec<String> {
-    let same = |t: &&Target| {
-        (t.bench, t.variant, t.workers, t.metric)
-            == (&measured.bench, &measured.variant, measured.workers, &measured.metric)
-    };
-    TARGETS.iter().filter(same).filter_map(|t| verdict(measured, &t.bound, all)).collect()
-}
-
-/// `None` if the bound refers to a variant that was not run.
-fn verdict(measured: &Measured, bound: &Bound, all: &[Measured]) -> Option<String> {
-    let (limit, meaning) = match *bound {
-        Value(limit) => (limit, format!("<= {limit}")),
-        Times(factor, variant, workers) => {
-            let other = all.iter().find(|m| {
-                m.bench == measured.bench
-                    && m.metric == measured.metric
-                    && m.variant == variant
-                    && m.workers == workers
-            })?;
-            (factor * other.min, format!("<= {factor:.2} x {variant}/{workers}"))
-        }
-    };
-    Some(if measured.min <= limit {
-        format!("{meaning}: met")
-    } else {
-        format!("{meaning}: MISSED by x{:.2}", measured.min / limit)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn measured(variant: &str, workers: usize, min: f64) -> Measured {
-        let (bench, metric, unit) = ("pingpong".into(), "message".into(), "ns".into());
-        Measured { bench, variant: variant.into(), workers, metric, unit, min, median: min, runs: 5 }
-    }
-
-    #[test]
-    fn a_value_is_met_or_missed_by_a_factor() {
-        assert_eq!(verdicts(&measured("lamprey", 1, 20.0), &[]), ["<= 20: met", "<= 6: MISSED by x3.33"]);
-        assert_eq!(verdicts(&measured("lamprey", 1, 6.0), &[]), ["<= 20: met", "<= 6: met"]);
-    }
-
-    #[test]
-    fn a_ratio_looks_at_the_other_variant() {
-        let all = [measured("lamprey", 1, 10.0)];
-        assert_eq!(verdicts(&measured("lamprey", 2, 20.0), &all), ["<= 2.00 x lamprey/1: met"]);
-        assert_eq!(verdicts(&measured("lamprey", 2, 40.0), &all), ["<= 2.00 x lamprey/1: MISSED by x2.00"]);
-        assert!(verdicts(&measured("lamprey", 2, 40.0), &[]).is_empty());
-    }
-
-    #[test]
-    fn rivals_have_no_targets() {
-        assert!(verdicts(&measured("tokio", 1, 900.0), &[]).is_empty());
-    }
 
     #[test]
     fn every_target_names_a_bench_and_a_variant_that_exist() {

@@ -7,7 +7,12 @@ pub mod simulators;
 
 use anyhow::{Context, Result};
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The folder of the rivals' sources: the one around this crate's.
+fn bench_folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
 
 /// Finds a program on PATH, or in the folders of system daemons.
 pub fn find(program: &str) -> Result<PathBuf> {

@@ -31,7 +31,7 @@ pub fn measure(bench: &Bench, effort: Effort, with_rivals: bool) -> Outcome {
         contenders.iter_mut().for_each(|c| c.attempt(Contender::run));
     }
     let mut outcome = Outcome::default();
-    contenders.into_iter().for_each(|c| c.conclude(&mut outcome));
+    contenders.iter().for_each(|c| c.conclude(&contenders, &mut outcome));
     outcome
 }
 
@@ -88,13 +88,15 @@ impl<'a> Contender<'a> {
 
     /// Finds the size of a run. Does nothing for benches that must not be warm.
     fn warm_up(&mut self, effort: Effort) -> Result<()> {
+        self.size = self.bench.size.given(effort).unwrap_or_default();
         let (first, goal) = match self.bench.size {
-            Size::Exactly { full, quick, tiny } => {
-                self.size = match effort {
-                    Effort::Full => full,
-                    Effort::Quick => quick,
-                    Effort::Tiny => tiny,
-                };
+            Size::Exactly { .. } => return Ok(()),
+            Size::Kept { .. } => {
+                let mut process = self.start()?;
+                if effort != Effort::Tiny {
+                    process.run(self.size)?;
+                }
+                self.process = Some(process);
                 return Ok(());
             }
             Size::UntilTakes { first, goal } => (first, goal),
@@ -151,10 +153,15 @@ impl<'a> Contender<'a> {
         Ok(command)
     }
 
-    fn conclude(self, outcome: &mut Outcome) {
+    /// What the runs have said about a metric, in their order.
+    fn values(&self, metric: &str) -> Vec<f64> {
+        self.samples.iter().filter(|s| s.metric == metric).map(|s| s.value).collect()
+    }
+
+    fn conclude(&self, all: &[Self], outcome: &mut Outcome) {
         let (bench, variant) = (self.bench.name.to_owned(), self.variant.name.to_owned());
         let workers = self.workers;
-        if let Some((skipped, error)) = self.missing {
+        if let Some((skipped, error)) = self.missing.clone() {
             outcome.missing.push(Missing { bench, variant, workers, skipped, error });
             return;
         }
@@ -165,12 +172,27 @@ impl<'a> Contender<'a> {
             }
         }
         for (metric, unit) in metrics {
-            let values: Vec<_> =
-                self.samples.iter().filter(|s| s.metric == metric).map(|s| s.value).collect();
+            let values = self.values(metric);
+            let first = all.iter().find(|c| c.workers == workers && c.missing.is_none());
+            let paired = first.filter(|first| !std::ptr::eq(*first, self)).and_then(|first| {
+                let pairs = values.iter().zip(first.values(metric));
+                Summary::of(&pairs.map(|(value, of_first)| value / of_first).collect::<Vec<_>>())
+            });
+            let paired = paired.map(|quotients| quotients.median).filter(|quotient| quotient.is_finite());
             let Some(Summary { min, median, runs }) = Summary::of(&values) else { continue };
             let (bench, variant) = (bench.clone(), variant.clone());
             let (metric, unit) = (metric.to_owned(), unit.to_owned());
-            outcome.measured.push(Measured { bench, variant, workers, metric, unit, min, median, runs });
+            outcome.measured.push(Measured {
+                bench,
+                variant,
+                workers,
+                metric,
+                unit,
+                min,
+                median,
+                runs,
+                paired,
+            });
         }
     }
 }

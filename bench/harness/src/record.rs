@@ -34,6 +34,10 @@ pub struct Measured {
     pub median: f64,
     /// Number of runs.
     pub runs: usize,
+    /// The median of the quotients by the first variant with as many workers, run by run: both have run in the same seconds.
+    /// `None` for the first itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired: Option<f64>,
 }
 
 /// The reason why a variant has no numbers.
@@ -73,11 +77,28 @@ mod tests {
             min: 9.5,
             median: 10.25,
             runs: 5,
+            paired: None,
         };
         assert_eq!(
             Record::Measured(measured).line(),
             r#"{"bench":"ring","variant":"lamprey","workers":1,"metric":"hop","unit":"ns","min":9.5,"median":10.25,"runs":5}"#
         );
+    }
+
+    #[test]
+    fn a_quotient_is_written_where_there_is_one() {
+        let measured = Measured {
+            bench: "ring".into(),
+            variant: "go".into(),
+            workers: 1,
+            metric: "hop".into(),
+            unit: "ns".into(),
+            min: 9.5,
+            median: 10.25,
+            runs: 5,
+            paired: Some(1.5),
+        };
+        assert!(Record::Measured(measured).line().ends_with(r#""runs":5,"paired":1.5}"#));
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl Variant {
         Ok(Self { child, orders, answers })
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Orders one run of size `n`; returns its time as measured here, and its samples.
     pub fn run(&mut self, n: u64) -> Result<(Duration, Vec<Sample>)> {
         let begun = Instant::now();

@@ -1,8 +1,8 @@
 //! Builds the Haskell program in `ghc/`, once.
 
-use super::find;
+use super::{bench_folder, find};
 use anyhow::{Context, Result, ensure};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ pub fn program() -> Result<PathBuf> {
 
 fn build() -> Result<PathBuf> {
     let ghc = find("ghc")?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("ghc/Main.hs");
+    let source = bench_folder().join("ghc/Main.hs");
     let program = std::env::current_exe()?.with_file_name("lamprey-bench-ghc");
     // Of its own, so that nothing is written beside the source.
     let objects = program.with_extension("objects");
