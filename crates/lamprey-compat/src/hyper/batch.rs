@@ -13,7 +13,7 @@ use std::rc::{Rc, Weak};
 type Starts = RefCell<Vec<Box<dyn FnOnce()>>>;
 
 thread_local! {
-    /// The batch of this worker that has not begun, or is being started.
+    /// The batch of this worker that has not begun.
     static OPEN: RefCell<Weak<Starts>> = const { RefCell::new(Weak::new()) };
 }
 
@@ -30,13 +30,9 @@ pub(super) fn later(start: impl FnOnce() + 'static) {
     OPEN.set(Rc::downgrade(&batch));
     lamprey::parasite_local(async move {
         lamprey::yield_now_async().await;
-        loop {
-            let starts = batch.take();
-            if starts.is_empty() {
-                break;
-            }
-            starts.into_iter().for_each(|start| start());
-        }
+        // Closed before it begins: what comes from now on does not wait for one of these that blocks.
+        OPEN.take();
+        batch.take().into_iter().for_each(|start| start());
     })
     .detach();
 }
