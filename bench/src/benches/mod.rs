@@ -14,6 +14,7 @@ pub mod damp;
 pub mod disk;
 pub mod echo;
 pub mod fifo;
+pub mod from_outside;
 pub mod hosts;
 pub mod http;
 pub mod idle;
@@ -50,11 +51,12 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 57] = [
+pub const ALL: [&Bench; 58] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
     &spawn::BENCH,
+    &from_outside::BENCH,
     &pingpong::BENCH,
     &ring::BENCH,
     &memory::BENCH,

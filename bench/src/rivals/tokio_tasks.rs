@@ -7,7 +7,8 @@
 use super::tokio::{run, runtime};
 use crate::harness::{Runner, Sample, warm};
 use crate::work::parasite_crowd::Common;
-use crate::work::{budget, memory, parasite, parasite_crowd, parasite_fib};
+use crate::work::{budget, memory, parasite, parasite_crowd, parasite_fib, spawn};
+use ::tokio::runtime::Builder;
 use ::tokio::sync::{Notify, mpsc};
 use ::tokio::task::{JoinHandle, yield_now};
 use anyhow::Result;
@@ -26,6 +27,28 @@ pub fn parasite(workers: usize) -> Result<Runner> {
             (begun.elapsed(), receivers(n).await)
         });
         Ok(parasite::samples(at_once, blocks, n))
+    }))
+}
+
+/// Tasks that an OS thread spawns, and joins by `block_on`. One worker is a kernel thread of its own, too.
+pub fn from_outside(workers: usize) -> Result<Runner> {
+    let runtime = Builder::new_multi_thread().worker_threads(workers).build()?;
+    Ok(Box::new(move |n| {
+        let batches = n.div_ceil(spawn::BATCH);
+        let begun = Instant::now();
+        for i in 0..batches * spawn::BATCH {
+            assert_eq!(runtime.block_on(runtime.spawn(async move { i }))?, i);
+        }
+        let single = begun.elapsed();
+        let begun = Instant::now();
+        let mut tasks = Vec::with_capacity(spawn::BATCH as usize);
+        for _ in 0..batches {
+            tasks.extend((0..spawn::BATCH).map(|i| runtime.spawn(async move { i })));
+            for (i, task) in tasks.drain(..).enumerate() {
+                assert_eq!(runtime.block_on(task)?, i as u64);
+            }
+        }
+        Ok(spawn::samples(single, begun.elapsed(), batches))
     }))
 }
 

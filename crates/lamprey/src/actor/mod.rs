@@ -72,7 +72,7 @@ pub use err::{AskError, AskTimeoutError};
 pub use inbox::{Inbox, Iter, bounded_inbox, inbox};
 pub use life::{Ended, Linked, Monitor};
 
-use crate::thread::JoinHandle;
+use crate::thread::{JoinHandle, outside};
 
 /// Starts an actor: a host that runs `body` with an inbox without a bound. The handle gives what `body` returns.
 ///
@@ -109,6 +109,13 @@ where
     M: Send + 'static,
     R: Send + 'static,
 {
+    if !crate::sched::on_worker() {
+        drop(body);
+        outside(
+            "actor::spawn",
+            "use actor::inbox, and Inbox::run on a host that a runtime's Handle::spawn starts",
+        );
+    }
     let (address, mut inbox) = inbox();
     // Ended from outside, it is cancelled as its host is.
     let host =

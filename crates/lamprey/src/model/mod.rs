@@ -35,6 +35,7 @@ mod now;
 mod offer;
 mod once;
 mod oneshot;
+mod outside;
 mod owned;
 mod park;
 mod pool;
@@ -52,6 +53,7 @@ mod steal_queue;
 mod stm;
 mod stm_retry;
 mod suspend;
+pub(crate) mod wait_cell;
 mod wait_node;
 
 use crate::bias::Slot;
@@ -165,6 +167,8 @@ pub(crate) enum Broken {
     WokenCount,
     /// A thread that takes from another's inbox opens it again.
     InboxOpen,
+    /// Parasites are still placed from outside after the worker has cancelled those that are there.
+    OutsideClosed,
     /// A waiter whose semaphore is closed keeps the permits that it asked for.
     SemaphoreClosed,
     /// The thread that has run the code of a once sets `done` with Relaxed.

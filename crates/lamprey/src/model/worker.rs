@@ -14,12 +14,12 @@ use super::parasite::ready_queue::{ReadyQueue, ReadyShared};
 use super::parasite::task::{Form, Task, TaskBody};
 use super::remote_message::RemoteMessage;
 use super::thread::Thread;
-use super::wait::Waited;
 use super::waiter::Waiter;
 use super::who::Who;
 use crate::model::host::Hosts;
+pub(crate) use crate::model::wait_cell::{wait, wait_or};
 use crate::model::{Broken, is_broken};
-use crate::queue::inbox::{Inbox, Linked};
+use crate::queue::inbox::Inbox;
 use crate::sync_shim::{AtomicUsize, Cell, Ordering, Parker, UnsafeCell, thread_local};
 use std::future::Future;
 use std::ops::Range;
@@ -154,6 +154,9 @@ impl Worker {
         self.push_ready(Waiter::task(task));
     }
 
+    /// The checker counts nothing.
+    pub(crate) fn count_sent(&self, _: u64) {}
+
     pub(crate) fn push_ready(&self, parasite: Waiter) {
         assert!(self.ready.push(parasite));
     }
@@ -182,6 +185,14 @@ impl Worker {
             } else {
                 return;
             }
+        }
+    }
+
+    /// The end of the worker: what comes later goes back to its sender.
+    pub(crate) fn leave(&self) {
+        self.remote.ring();
+        for entry in self.remote.inbox.close() {
+            super::parasite::finish::refused_by_inbox(entry);
         }
     }
 
@@ -271,7 +282,7 @@ pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<WorkerShared> {
     NonNull::from(&*block(task).home)
 }
 
-static BODY: TaskBody = TaskBody {
+const BODY: TaskBody = TaskBody {
     poll: |task| {
         block(task).work.with_mut(|work| {
             // SAFETY: loom checks that no other thread is here meanwhile.
@@ -306,6 +317,23 @@ static BODY: TaskBody = TaskBody {
     named: None,
 };
 
+static BODY_HERE: TaskBody = BODY;
+
+/// Of a parasite that came from outside: its worker may look at it when it is over, because a block stays readable until its
+/// slab receives it.
+static BODY_OUTSIDE: TaskBody = TaskBody {
+    free: |task| {
+        let block = block(task);
+        // SAFETY: loom checks that no thread writes it meanwhile.
+        block.work.with(|work| assert!(unsafe { &*work }.is_none(), "freed with its future"));
+        // SAFETY: loom checks that nobody else writes it meanwhile.
+        block
+            .freed
+            .with_mut(|freed| assert!(!std::mem::replace(unsafe { &mut *freed }, true), "freed twice"));
+    },
+    ..BODY
+};
+
 /// A handle of a parasite, which can also inspect it outside of the protocol.
 #[derive(Clone)]
 pub(crate) struct Parasite(Arc<Block>);
@@ -316,15 +344,25 @@ impl Parasite {
     where
         W: Future<Output = ()> + 'static,
     {
+        Self::in_life(&worker.remote, &BODY_HERE, Life::running(is_shared), work)
+    }
+
+    /// A parasite that its creator is about to send to its home.
+    pub(crate) fn sent<W>(home: &Arc<WorkerShared>, is_shared: bool, work: W) -> Self
+    where
+        W: Future<Output = ()> + 'static,
+    {
+        Self::in_life(home, &BODY_OUTSIDE, Life::sent(is_shared), work)
+    }
+
+    fn in_life<W>(home: &Arc<WorkerShared>, body: &'static TaskBody, life: Life, work: W) -> Self
+    where
+        W: Future<Output = ()> + 'static,
+    {
         let work = Box::pin(work);
         Self(Arc::new(Block {
-            task: Task {
-                link: Cell::new(ptr::null_mut()),
-                body: &BODY,
-                life: Life::running(is_shared),
-                completion: Completion::new(),
-            },
-            home: worker.remote.clone(),
+            task: Task { link: Cell::new(ptr::null_mut()), body, life, completion: Completion::new() },
+            home: home.clone(),
             place: place_of(&work),
             work: UnsafeCell::new(Some(work)),
             freed: UnsafeCell::new(false),
@@ -334,6 +372,17 @@ impl Parasite {
     fn task(&self) -> NonNull<Task> {
         // Derived from the whole block, whose head the task is.
         NonNull::from(&*self.0).cast()
+    }
+
+    /// Sends it home, as in `parasite::send`.
+    pub(crate) fn send(&self) {
+        super::parasite::notify::post(self.task());
+    }
+
+    /// The worker ends, and cancels it, as a carrier does.
+    pub(crate) fn reap(&self, worker: &Worker) {
+        // SAFETY: blocks are kept until the run is over; the worker is its home.
+        unsafe { Task::cancel_on(self.task(), Some(worker)) }
     }
 
     /// The first poll, as in `parasite`.
@@ -390,88 +439,10 @@ impl Parasite {
 }
 
 /// The address range of a future.
-fn place_of<F>(future: &Pin<Box<F>>) -> Range<usize> {
+pub(crate) fn place_of<F>(future: &Pin<Box<F>>) -> Range<usize> {
     let from = (&raw const **future).addr();
     from..from + size_of::<F>()
 }
-
-#[repr(C)]
-struct WaitCell {
-    task: Task,
-    place: Range<usize>,
-}
-
-/// A thread that waits for a future: `parasite::wait` on an OS thread.
-pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    wait_or(future, false, |_| None)
-}
-
-/// As the real one: a cancelled thread returns the result of `end`, or unwinds if that is `None`.
-pub(crate) fn wait_or<F: Future>(
-    future: F,
-    _: bool,
-    end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
-) -> F::Output {
-    let mut future = Box::pin(future);
-    // Leaked, so that the checks find a late waker, instead of a crash.
-    let cell = Box::leak(Box::new(WaitCell {
-        task: Task {
-            link: Cell::new(ptr::null_mut()),
-            body: &CELL,
-            life: Life::homeless(),
-            completion: Completion::new(),
-        },
-        place: place_of(&future),
-    }));
-    let task = NonNull::from(&*cell).cast();
-    let cell = &cell.task;
-    cell.life.flags.set(super::parasite::task::HOSTED);
-    let output = loop {
-        if let Poll::Ready(output) = Task::with_context(task, |cx| future.as_mut().poll(cx)) {
-            break Some(output);
-        }
-        let enter = |me| {
-            cell.link.set(Linked::into_raw(me));
-            cell.life.end() == Turn::Idle
-        };
-        let leave = |_| cell.life.cancel(true).is_err();
-        let waited = super::wait::wait(super::Wait::Future, None, enter, leave);
-        if matches!(waited, Waited::Woken | Waited::Late(_)) {
-            cell.life.must_be_queued();
-        }
-        if waited.is_cancelled() {
-            break end(future.as_mut());
-        }
-        cell.life.begin();
-    };
-    let late = if is_broken(Broken::Cell) {
-        Some(future)
-    } else {
-        drop(future);
-        None
-    };
-    cell.life.finish();
-    // SAFETY: the thread's reference, dropped here.
-    unsafe { Task::drop_owner(task) };
-    drop(late);
-    output.unwrap_or_else(|| super::unwind_cancelled())
-}
-
-static CELL: TaskBody = TaskBody {
-    poll: |_| unreachable!(),
-    cancel: |_| unreachable!(),
-    dispose: |_| {},
-    is_plain: false,
-    // SAFETY: leaked by `wait`, so alive.
-    free: |cell| unsafe { cell.as_ref() }.life.free(),
-    inflate: |_, _| unreachable!(),
-    outcome: 0,
-    size: 0,
-    // SAFETY: the task is the head of a `WaitCell`, made in `wait_or`.
-    elsewhere: |cell| unsafe { cell.cast::<WaitCell>().as_ref() }.place.clone(),
-    name: || "a waiting thread",
-    named: None,
-};
 
 /// Calls `poll` once with a context whose waker does nothing.
 pub(crate) fn with_strange_context<R>(poll: impl FnOnce(&mut Context<'_>) -> R) -> R {

@@ -1,7 +1,7 @@
 //! The parasite half of [`Builder`].
 
 use super::handle::ParasiteHandle;
-use super::{spawn, stackful, wait};
+use super::{send, spawn, stackful};
 use crate::sched::parasite::task::INLINE;
 use crate::thread::Builder;
 use std::future::Future;
@@ -39,23 +39,20 @@ impl Builder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let worker = Self::worker_of("parasite")?;
+        let worker = Self::worker_of("parasite", "parasite_in")?;
         self.asked_stack_size()?;
         let place = self.asked_worker(&worker.shared)?;
-        if let Some(index) = place.filter(|&index| index != worker.remote.index) {
-            // SAFETY: future and output are 'static.
-            return unsafe {
-                stackful::start_as(self.worker(index), worker, move || wait(future), Location::caller())
-            };
-        }
         let (flags, is_shared) =
             (if self.is_attached_inline() { INLINE } else { 0 }, place.is_none() && worker.is_parallel());
-        let future = ManuallyDrop::new(future);
-        // SAFETY: the future is `Send + 'static`.
+        let (future, given) = (ManuallyDrop::new(future), self.given());
+        // SAFETY: the future is `Send + 'static`, and moved out once.
         Ok(unsafe {
-            match self.given() {
-                None => spawn::start(worker, future, is_shared, flags),
-                Some(given) => spawn::start_given(worker, future, is_shared, flags, given),
+            match (place.filter(|&index| index != worker.remote.index), given) {
+                (Some(index), given) => {
+                    send::send(&worker.shared.remotes()[index], future, is_shared, flags, given)
+                }
+                (None, None) => spawn::start(worker, future, is_shared, flags),
+                (None, Some(given)) => spawn::start_given(worker, future, is_shared, flags, given),
             }
         })
     }
@@ -88,7 +85,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (worker, site) = (Self::worker_of("parasite_fn")?, Location::caller());
+        let (worker, site) = (Self::worker_of("parasite_fn", "spawn_in")?, Location::caller());
         let (given, size) = (self.given(), self.asked_stack_size()?);
         let place = self.asked_worker(&worker.shared)?;
         // SAFETY: closure and result are 'static.

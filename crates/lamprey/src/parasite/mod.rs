@@ -7,6 +7,7 @@
 //! |---|---|
 //! | placed in a slab block, polled at once | `place` (the object), `spawn` |
 //! | ready: the handle has the value; pending: **reified**, and the spawner goes on | `spawn`, `handle` |
+//! | from another thread: placed and sent to a worker | `send` |
 //! | woken, **attached**, spilled | `sched::parasite::life` (the state machine), `sched::parasite::task`, `sched::parasite::attach` |
 //! | reified explicitly: **prepared**, attached | `reify` |
 //! | **inflated** to a host; blocking waits for futures | `inflate`, `wait` |
@@ -23,6 +24,7 @@ mod join_cell;
 mod kept;
 mod place;
 mod reify;
+mod send;
 mod spawn;
 mod stackful;
 mod wait;
@@ -31,6 +33,7 @@ pub use self::handle::ParasiteHandle;
 pub use self::inflate::{Inflate, inflate};
 pub(crate) use self::place::LastWord;
 pub use self::reify::{Parasite, ReadyParasite, Reify, reify};
+pub(crate) use self::send::start_in;
 pub use self::spawn::{parasite, parasite_local};
 pub(crate) use self::spawn::{parasite_at_once, start_borrowing};
 pub(crate) use self::stackful::start_fn_borrowing;

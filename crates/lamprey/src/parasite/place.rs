@@ -1,7 +1,7 @@
 //! The allocation of a stackless parasite: header, then its future or (in the same memory) its outcome.
 //!
 //! # Invariants
-//! 1. The header comes first (`repr(C)`). The block is from the home worker's slab.
+//! 1. The header comes first (`repr(C)`). The block is from a slab of the home worker.
 //! 2. `cell` holds the future from `place` to the poll that is ready, to a panic, or to `cancel`; after that
 //!    the outcome, until the handle takes it or `dispose` drops it. Only the holder of the right to run
 //!    changes it, and publishes that through the completion word.
@@ -15,7 +15,8 @@ use crate::sched::hints::Given;
 use crate::sched::locals;
 use crate::sched::parasite::finish::acting_as;
 use crate::sched::parasite::life::Life;
-use crate::sched::parasite::task::{FAILED, LOCALS, Named, NamedPtr, Task, TaskBody};
+use crate::sched::parasite::owned::OutsideSlab;
+use crate::sched::parasite::task::{FAILED, LOCALS, Named, NamedPtr, SENT, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use crate::thread::{quietly, report_unjoined};
@@ -56,7 +57,40 @@ pub(super) unsafe fn place<F: Future>(
     life: Life,
     flags: u8,
 ) -> Option<NonNull<Task>> {
-    let placed = worker.parasites.slab.take(Layout::new::<Placed<F>>())?.cast::<Placed<F>>();
+    // SAFETY: fresh memory of this slab; the rest is the caller's promise.
+    let task = unsafe { fill(worker.parasites.slab.take(Layout::new::<Placed<F>>())?, future, life, flags) };
+    worker.remote.counters.stackless.add(1);
+    Some(task)
+}
+
+/// Moves a future into a block of the slab for parasites from outside, which are sent to their worker; `None` if there is
+/// no memory.
+///
+/// # Safety
+/// As for [`place`]; the caller holds the lock of the slab.
+#[cfg_attr(debug_assertions, track_caller)]
+pub(super) unsafe fn place_outside<F: Future>(
+    slab: &OutsideSlab,
+    future: &ManuallyDrop<F>,
+    is_shared: bool,
+    flags: u8,
+) -> Option<NonNull<Task>> {
+    let block = slab.0.take(Layout::new::<Placed<F>>())?;
+    // SAFETY: fresh memory of this slab; the rest is the caller's promise.
+    Some(unsafe { fill(block, future, Life::sent(is_shared), flags | SENT) })
+}
+
+/// # Safety
+/// As for [`place`]; `block` is fresh memory of a slab, for a `Placed<F>`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(debug_assertions, track_caller)]
+unsafe fn fill<F: Future>(
+    block: NonNull<u8>,
+    future: &ManuallyDrop<F>,
+    life: Life,
+    flags: u8,
+) -> NonNull<Task> {
+    let placed = block.cast::<Placed<F>>();
     // SAFETY: fresh memory of this layout. Field by field: a value would be copied into place.
     unsafe {
         let place = placed.as_ptr();
@@ -69,8 +103,7 @@ pub(super) unsafe fn place<F: Future>(
         (&raw mut (*place).task.spawn_site).write(std::panic::Location::caller());
         (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
     }
-    worker.remote.counters.stackless.add(1);
-    Some(placed.cast())
+    placed.cast()
 }
 
 /// A future that may already have a result when it is cancelled.

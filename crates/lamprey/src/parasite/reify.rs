@@ -227,16 +227,16 @@ impl ReadyParasite {
     /// worker may take it.
     ///
     /// # Panics
-    /// Outside of a host.
+    /// Outside of a host: use [`attach`](Self::attach) there. The parasite is woken all the same.
     #[cfg(not(loom))]
     #[track_caller]
-    pub fn spawn(mut self) -> JoinHandle<()> {
-        let cell = self.0.take();
-        crate::thread::spawn(move || {
-            if let Some(cell) = cell {
-                cell.run(Form::Now);
-            }
-        })
+    pub fn spawn(self) -> JoinHandle<()> {
+        if !crate::sched::on_worker() {
+            drop(self);
+            crate::thread::outside("ReadyParasite::spawn", "use ReadyParasite::attach");
+        }
+        // If the host never runs, the drop of its closure wakes the parasite.
+        crate::thread::spawn(move || self.attach())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::sched::parasite::life::Life;
 use crate::sched::parasite::offer::Start;
 use crate::sched::parasite::task::{Form, HEAVY, Task};
 use crate::sched::worker::Worker;
-use crate::thread::JoinError;
+use crate::thread::{JoinError, ON_A_HOST, outside};
 use std::any::Any;
 use std::future::Future;
 use std::io;
@@ -74,7 +74,8 @@ use std::sync::Arc;
 /// None here; if there is no memory for its state, the handle returns [`JoinError::NoStack`].
 ///
 /// # Panics
-/// Outside of a host. A panic *in* the parasite is caught, and reaches the thread that joins it.
+/// Outside of a host: use [`Handle::parasite`](crate::Handle::parasite) there. A panic *in* the parasite is caught, and reaches
+/// the thread that joins it.
 ///
 /// # Cancellation
 /// The call cannot be cancelled. Blocking calls inside a poll are interrupted only by the end of the runtime:
@@ -96,7 +97,7 @@ where
     // First of all: if a panic could run the future's destructor here, the compiler could not build the
     // future in its block.
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside_with(&future, "parasite") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "lamprey::parasite", PARASITE_IN) };
     // SAFETY: it is `Send`, and borrows nothing.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
@@ -115,7 +116,7 @@ where
 /// ```
 ///
 /// # Panics
-/// Outside of a host.
+/// Outside of a host. (A host to call it on is started by [`Handle::spawn`](crate::Handle::spawn), from any thread.)
 #[doc(alias = "spawn_local")]
 #[doc(alias = "LocalSet")]
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -128,7 +129,7 @@ where
     // First of all: if a panic could run the future's destructor here, the compiler could not build the
     // future in its block.
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside_with(&future, "parasite_local") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "lamprey::parasite_local", ON_A_HOST) };
     // SAFETY: an owned parasite stays on this kernel thread, and borrows nothing.
     unsafe { start(worker, future, false, 0) }
 }
@@ -144,7 +145,7 @@ where
 {
     // First of all, so that the compiler can build the future in its block (no destructor on a panic).
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside_with(&future, "AsyncEvent::a_sync") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "AsyncEvent::a_sync", A_SYNC) };
     // SAFETY: it is `Send`, and borrows nothing; moved out if it is placed.
     unsafe {
         match place::place(worker, &future, Life::running(worker.is_parallel()), 0) {
@@ -175,26 +176,25 @@ where
 {
     // First of all, so that the compiler can build the future in its block (no destructor on a panic).
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside_with(&future, "Scope::parasite") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "Scope::parasite", IN_SCOPE) };
     // SAFETY: it is `Send`; the rest is the caller's promise.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
 
+/// What to do instead, outside of a host.
+const PARASITE_IN: &str =
+    "use the Handle::parasite of a runtime (from Runtime::handle), or call it within lamprey::run";
+const A_SYNC: &str =
+    "use Event::sync, or call it within lamprey::run, or in a future for the Handle::parasite of a runtime";
+const IN_SCOPE: &str = "use Scope::parasite_in with a runtime's Handle";
+
 /// Drops the future and panics as [`outside`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
-fn outside_with<F>(future: &ManuallyDrop<F>, what: &str) -> ! {
+fn outside_with<F>(future: &ManuallyDrop<F>, what: &str, instead: &str) -> ! {
     // SAFETY: the future is not used again.
     unsafe { drop_elsewhere(future) };
-    outside(what)
-}
-
-#[cold]
-#[track_caller]
-pub(super) fn outside(what: &str) -> ! {
-    panic!(
-        "lamprey::{what} was called outside of a host; use lamprey::run, or spawn a host with a runtime's Handle"
-    )
+    outside(what, instead)
 }
 
 /// Places `future` in a block, and polls or queues it.
@@ -308,11 +308,7 @@ unsafe fn panicked<F: Future, const NAMED: bool>(
 /// Counts a parasite that has blocked for the first time.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reified<F: Future>(worker: &Worker) {
-    let size = size_of::<Placed<F>>() as u64;
-    let counters = &worker.remote.counters;
-    counters.reified.add(1);
-    counters.reified_bytes.add(size);
-    counters.largest.raise_to(size);
+    worker.count_reified(size_of::<Placed<F>>() as u64);
 }
 
 /// Frees a task that was over before it had a handle.
@@ -379,7 +375,7 @@ unsafe fn start_later<F: Future, const NAMED: bool>(
 /// # Safety
 /// The future is moved out of `future`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Output> {
+pub(super) unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Output> {
     // SAFETY: as promised by the caller.
     unsafe { drop_elsewhere(future) };
     let text = format!("no memory for a parasite of {} bytes", size_of::<Placed<F>>());

@@ -14,14 +14,13 @@
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
-use super::spawn::outside;
 use crate::sched::hints::Given;
 use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, quietly};
+use crate::thread::{Builder, JoinError, ON_A_HOST, outside, quietly};
 use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -61,7 +60,7 @@ use std::sync::Arc;
 /// None here; if no stack can be allocated, the handle returns [`JoinError::NoStack`].
 ///
 /// # Panics
-/// Outside of a host. A panic *in* the parasite is caught, and reaches the thread that joins it.
+/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the parasite is caught, and reaches the thread that joins it.
 ///
 /// # Cancellation
 /// The call itself cannot be cancelled. [`ParasiteHandle::cancel`] cancels the parasite.
@@ -78,7 +77,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let Some(worker) = Worker::current() else { outside("parasite_fn") };
+    let Some(worker) = Worker::current() else { outside("lamprey::parasite_fn", FN_IN) };
     // SAFETY: closure and result are 'static.
     unsafe { start_or_host(worker, f, Location::caller(), false) }
 }
@@ -95,7 +94,7 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    let Some(worker) = Worker::current() else { outside("Scope::parasite_fn") };
+    let Some(worker) = Worker::current() else { outside("Scope::parasite_fn", FN_IN_SCOPE) };
     // SAFETY: as promised by the caller.
     unsafe { start_or_host(worker, f, Location::caller(), false) }
 }
@@ -103,7 +102,7 @@ where
 /// Like [`parasite_fn`], for a closure that is not `Send`.
 ///
 /// # Panics
-/// Outside of a host.
+/// Outside of a host. (A host to call it on is started by [`Handle::spawn`](crate::Handle::spawn), from any thread.)
 #[doc(alias = "spawn_local")]
 #[doc(alias = "coroutine")]
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -113,12 +112,16 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
-    let Some(worker) = Worker::current() else { outside("parasite_fn_local") };
+    let Some(worker) = Worker::current() else { outside("lamprey::parasite_fn_local", ON_A_HOST) };
     let how = worker.how_to_start_here();
     // SAFETY: closure and result are 'static, and it stays on this kernel thread.
     let handle = unsafe { start(worker, f, Location::caller(), false) };
     if how == Start::Overdue { handle.whose_join_gives_way() } else { handle }
 }
+
+/// What to do instead, outside of a host.
+const FN_IN: &str = "use the Handle::spawn of a runtime, or its Handle::parasite for a future, or call it within lamprey::run";
+const FN_IN_SCOPE: &str = "use Scope::spawn_in with a runtime's Handle, or Scope::parasite_in for a future";
 
 /// A call to start, on the frame of its spawner.
 #[repr(C)]

@@ -55,7 +55,9 @@ impl Worker {
         self.free_contexts();
         self.stacks.pool.trim();
         if !self.stopping.get() {
-            self.parasites.slab.trim(); // a carrier that reaps enumerates the slab
+            // (A carrier that reaps enumerates the slabs.)
+            self.parasites.slab.trim();
+            self.remote.outside.tend(|slab| _ = slab.0.trim());
         }
     }
 }

@@ -6,6 +6,8 @@
 use super::called::Called;
 use super::cancel::reach::Reach;
 use super::parasite::attention::Attention;
+use super::parasite::outside::Outside;
+use super::parasite::owned::OutsideSlab;
 use super::parasite::ready_queue::ReadyShared;
 use super::park::Parking;
 use super::source::{Helper, Notifier};
@@ -46,6 +48,8 @@ pub(crate) struct WorkerShared {
     pub(crate) tid: AtomicI32,
     pub(crate) counters: Counters,
     pub(crate) attention: Attention,
+    /// The slab for parasites that come from outside.
+    pub(crate) outside: Outside<Box<OutsideSlab>>,
 }
 
 // SAFETY: `runtime` is never dereferenced; everything else is shared as its type allows.
@@ -73,6 +77,7 @@ impl WorkerShared {
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
             is_working: AtomicBool::new(false),
+            outside: Outside::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::scope;
 use crate::channel::channel;
 use crate::sched;
+use crate::thread::{ON_A_HOST, outside};
 use std::panic::Location;
 
 /// Runs all tasks as hosts, at the same time, and returns their results in the order of the tasks.
@@ -37,7 +38,8 @@ where
 {
     let site = Location::caller();
     scope(|s| {
-        let handles: Vec<_> = tasks.into_iter().map(|task| s.spawn_at(site, task)).collect();
+        let handles: Vec<_> =
+            tasks.into_iter().map(|task| s.spawn_at(site, outside_join_all, task)).collect();
         // A child without a value has failed the scope, which keeps the panic.
         handles
             .into_iter()
@@ -87,7 +89,7 @@ where
         let (tx, rx) = channel();
         for task in tasks {
             let tx = tx.clone();
-            s.spawn_at(site, move || drop(tx.send(task())));
+            s.spawn_at(site, outside_race, move || drop(tx.send(task())));
         }
         drop(tx);
         let mut errors = Vec::new();
@@ -102,4 +104,16 @@ where
         }
         Err(errors)
     })
+}
+
+#[cold]
+#[track_caller]
+fn outside_join_all() -> ! {
+    outside("scope::join_all", ON_A_HOST)
+}
+
+#[cold]
+#[track_caller]
+fn outside_race() -> ! {
+    outside("scope::race", ON_A_HOST)
 }

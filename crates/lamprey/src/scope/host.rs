@@ -6,7 +6,7 @@ use crate::events::{FutureEvt, future_evt};
 use crate::sched::switch;
 use crate::sched::thread::{Abandoned, Thread};
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle, spawn_member};
+use crate::thread::{Builder, JoinError, JoinHandle, outside, spawn_member};
 use crate::time::TimedOut;
 use std::fmt;
 use std::future::Future;
@@ -17,6 +17,9 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::Duration;
+
+/// What to do instead, outside of a host.
+const SPAWN_IN: &str = "use Scope::spawn_in with a runtime's Handle";
 
 /// Owns the outcome of a host of a [scope](crate::scope()).
 ///
@@ -48,15 +51,16 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_at(Location::caller(), f)
+        self.spawn_at(Location::caller(), outside_spawn, f)
     }
 
-    /// Like [`spawn`](Self::spawn), with `site` as the spawn site.
+    /// Like [`spawn`](Self::spawn), with `site` as the spawn site; outside of a host it panics by `outside`.
     #[track_caller]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn spawn_at<F, T>(
         &'scope self,
         site: &'static Location<'static>,
+        outside: fn() -> !,
         f: F,
     ) -> ScopedJoinHandle<'scope, T>
     where
@@ -78,13 +82,16 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Errors
     /// As [`Builder::spawn`].
+    ///
+    /// # Panics
+    /// Outside of a host: use [`spawn_in`](Self::spawn_in) there.
     #[track_caller]
     pub fn spawn_with<F, T>(&'scope self, builder: Builder, f: F) -> io::Result<ScopedJoinHandle<'scope, T>>
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let Some(handle) = crate::thread::Handle::current() else { outside() };
+        let Some(handle) = crate::thread::Handle::current() else { outside_spawn_with() };
         self.spawn_in(&handle, builder, f)
     }
 
@@ -150,8 +157,14 @@ unsafe fn abandon(_: &Worker, thread: NonNull<Thread>) {
 
 #[cold]
 #[track_caller]
-fn outside() -> ! {
-    panic!("Scope::spawn was called outside of a host; use Scope::spawn_in with a runtime's Handle")
+fn outside_spawn() -> ! {
+    outside("Scope::spawn", SPAWN_IN)
+}
+
+#[cold]
+#[track_caller]
+fn outside_spawn_with() -> ! {
+    outside("Scope::spawn_with", SPAWN_IN)
 }
 
 impl<T> ScopedJoinHandle<'_, T> {

@@ -9,10 +9,10 @@ use super::Scope;
 use super::state::{Outcome, Reached, ScopeState, Share};
 use crate::cancel::level::LevelCancelled;
 use crate::events::{FutureEvt, future_evt};
-use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
+use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing, start_in};
 use crate::sched;
 use crate::sched::parasite::task::Task;
-use crate::thread::{JoinError, Panic, ThreadInfo, quietly};
+use crate::thread::{Handle, JoinError, Panic, ThreadInfo, quietly};
 use crate::time::TimedOut;
 use std::any::Any;
 use std::fmt;
@@ -50,7 +50,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// # Panics
-    /// Outside of a host.
+    /// Outside of a host: use [`parasite_in`](Self::parasite_in) there.
     ///
     /// # Blocking
     /// Never, unless the future itself calls blocking code.
@@ -64,11 +64,50 @@ impl<'scope> Scope<'scope, '_> {
         if self.is_moot {
             return self.refuse(future);
         }
-        let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.scope_state.share());
-        let child = Child { future, is_over: false, reached, share };
         // SAFETY: the scope waits for the share. The outcome is owned by a handle that does not outlive the
         // scope, or by the scope, and is never dropped by the parasite.
-        let handle = unsafe { start_borrowing(child) };
+        let handle = unsafe { start_borrowing(self.child(future)) };
+        self.with(handle)
+    }
+
+    /// Like [`parasite`](Self::parasite), in the given runtime, as [`Handle::parasite`]: for a scope on an OS thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().workers(1).build()?;
+    /// let text = String::from("borrowed");
+    /// let length = lamprey::scope(|s| s.parasite_in(&runtime.handle(), async { text.len() }).join().unwrap());
+    /// assert_eq!(length, 8);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Cancellation
+    /// As [`Handle::parasite`].
+    ///
+    /// # Blocking
+    /// As [`Handle::parasite`].
+    #[track_caller]
+    pub fn parasite_in<F>(&'scope self, runtime: &Handle, future: F) -> ScopedParasite<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        if self.is_moot {
+            return self.refuse(future);
+        }
+        // SAFETY: as in `parasite`.
+        let handle = unsafe { start_in(runtime.shared(), self.child(future)) };
+        self.with(handle)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn child<F>(&'scope self, future: F) -> Child<F> {
+        let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.scope_state.share());
+        Child { future, is_over: false, reached, share }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn with<T: Send>(&'scope self, handle: ParasiteHandle<Option<T>>) -> ScopedParasite<'scope, T> {
         ScopedParasite {
             handle: ManuallyDrop::new(handle),
             scope_state: &self.scope_state,
@@ -89,7 +128,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// # Panics
-    /// Outside of a host.
+    /// Outside of a host: use [`spawn_in`](Self::spawn_in) there.
     ///
     /// # Cancellation
     /// The call itself cannot be cancelled.
@@ -109,12 +148,7 @@ impl<'scope> Scope<'scope, '_> {
         let child = StackfulChild { f, share: self.scope_state.share() };
         // SAFETY: the scope waits for the share, and the outcome is owned by the handle or by the scope,
         // never by the parasite.
-        let handle = unsafe { start_fn_borrowing(move || child.run()) };
-        ScopedParasite {
-            handle: ManuallyDrop::new(handle),
-            scope_state: &self.scope_state,
-            _scope: PhantomData,
-        }
+        self.with(unsafe { start_fn_borrowing(move || child.run()) })
     }
 
     /// Drops the body of a child that is not started, because the scope must not wait for it.

@@ -38,7 +38,7 @@ use super::isolate;
 use crate::cancel::shield;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
 use crate::sync::IVar;
-use crate::thread::{Builder, Handle};
+use crate::thread::{Builder, Handle, ON_A_HOST, outside};
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -368,11 +368,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     #[must_use = "if the supervisor has given up, that is an error"]
     #[track_caller]
     pub fn run(self) -> Result<(), SupervisorError<E>> {
-        let Some(runtime) = Handle::current() else {
-            panic!(
-                "Supervisor::run was called outside of a host: call it within lamprey::run, or on a host that a runtime's Handle spawns"
-            )
-        };
+        let Some(runtime) = Handle::current() else { outside("Supervisor::run", ON_A_HOST) };
         // Locals are dropped in reverse order: `over` last.
         let Self { over, children, stays, strategy, limit, backoff, observer, orders, notices } = self;
         let plan = Plan { stays, strategy, limit, backoff };

@@ -67,7 +67,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let Some(worker) = Worker::current() else { outside() };
+    let Some(worker) = Worker::current() else { outside("lamprey::spawn", SPAWN_IN) };
     spawn_on(worker, Location::caller(), f)
 }
 
@@ -114,12 +114,19 @@ where
     JoinHandle::new(head)
 }
 
+/// What to do instead of a call that needs a host and starts one.
+const SPAWN_IN: &str =
+    "use the Handle::spawn of a runtime (from Runtime::handle), or call it within lamprey::run";
+/// What to do instead of a call that needs a host.
+pub(crate) const ON_A_HOST: &str =
+    "call it within lamprey::run, or on a host: the Handle::spawn of a runtime starts one from any thread";
+
+/// Panics: `what` was called outside of a host.
 #[cold]
+#[inline(never)]
 #[track_caller]
-fn outside() -> ! {
-    panic!(
-        "lamprey::spawn was called outside of a host; use lamprey::run, or the spawn of a runtime's Handle"
-    )
+pub(crate) fn outside(what: &str, instead: &str) -> ! {
+    panic!("{what} was called outside of a host; {instead}")
 }
 
 /// Configures a host or a parasite: name, stack size, worker.
@@ -129,7 +136,7 @@ fn outside() -> ! {
 /// | [`name`](Self::name) | for messages and dumps, [`current`](crate::current), its handle, errors | the same | the same |
 /// | [`priority`](Self::priority), [`class`](Self::class), [`deadline`](Self::deadline), [`affinity`](Self::affinity) | for a [`Policy`](crate::Policy) of the program's | the same | the same |
 /// | [`stack_size`](Self::stack_size) | of its stack | of its stack | it has none: no effect, but is checked |
-/// | [`worker`](Self::worker), [`spread`](Self::spread) | starts there, and stays | the same: if it is not the caller's worker it starts there as a host, and not at once | the same |
+/// | [`worker`](Self::worker), [`spread`](Self::spread) | starts there, and stays | the same: if it is not the caller's worker it starts there as a host, and not at once | the same: if it is not the caller's worker it is queued there ([`Handle::parasite`](crate::Handle::parasite)) |
 /// | [`attach_inline`](Self::attach_inline) | no effect | how it is resumed | how it is resumed |
 ///
 /// A stackful parasite with a name, a hint or a stack size gets a stack of its own instead of a pooled one, which
@@ -281,19 +288,19 @@ impl Builder {
         T: Send + 'static,
     {
         let site = Location::caller();
-        let worker = Self::worker_of("spawn")?;
+        let worker = Self::worker_of("spawn", "spawn_in")?;
         // SAFETY: closure and result are 'static.
         unsafe { self.launch(&worker.shared, site, f) }
     }
 
-    /// The worker that `call` is made on.
+    /// The worker that `call` is made on. `instead` is the call that needs none.
     ///
     /// # Errors
     /// `NotConnected` if there is none.
-    pub(crate) fn worker_of(call: &str) -> io::Result<&'static Worker> {
+    pub(crate) fn worker_of(call: &str, instead: &str) -> io::Result<&'static Worker> {
         Worker::current().ok_or_else(|| {
             let text = format!(
-                "Builder::{call} was called outside of a host; use Builder::spawn_in with a runtime's Handle"
+                "Builder::{call} was called outside of a host; use Builder::{instead} with a runtime's Handle"
             );
             io::Error::new(io::ErrorKind::NotConnected, text)
         })

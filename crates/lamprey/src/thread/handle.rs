@@ -1,4 +1,4 @@
-//! A handle to a runtime, for starting hosts in it.
+//! A handle to a runtime, for starting hosts in it. (`crate::parasite` adds how it starts parasites.)
 
 use super::builder::Builder;
 use super::join::JoinHandle;
@@ -11,7 +11,22 @@ use crate::sched::worker::Worker;
 use std::fmt;
 use std::sync::Arc;
 
-/// Spawns hosts in a runtime from anywhere. It does not keep the runtime running.
+/// Starts hosts and parasites in a runtime from anywhere: from its own hosts, those of another runtime, OS threads, threads
+/// of other runtimes such as tokio, wakers. It does not keep the runtime running.
+///
+/// # Examples
+/// ```
+/// let runtime = lamprey::Runtime::new()?;
+/// let handle = runtime.handle();
+/// std::thread::spawn(move || {
+///     let host = handle.spawn(|| 1); // blocking code
+///     let parasite = handle.parasite(async { 2 }); // a future
+///     assert_eq!(host.join().unwrap() + parasite.join().unwrap(), 3);
+/// })
+/// .join()
+/// .unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[doc(alias = "Spawner")]
 #[derive(Clone)]
 pub struct Handle {

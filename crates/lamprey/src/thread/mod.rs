@@ -48,6 +48,6 @@ pub use {
 };
 #[cfg(not(loom))]
 pub(crate) use {
-    builder::{spawn_member, spawn_on},
+    builder::{ON_A_HOST, outside, spawn_member, spawn_on},
     join::report_unjoined,
 };

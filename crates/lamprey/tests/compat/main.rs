@@ -5,4 +5,5 @@ mod common;
 
 mod libraries;
 mod nested;
+mod outside;
 mod wakers;

@@ -9,6 +9,7 @@ mod attach;
 mod awaiting;
 mod built;
 mod fail;
+mod from_outside;
 mod inflate;
 mod life;
 mod mixed;

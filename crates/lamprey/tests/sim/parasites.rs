@@ -2,8 +2,9 @@
 
 use crate::found::{finds, holds};
 use lamprey::parasite::{inflate, reify};
+use lamprey::sim::Machine;
 use lamprey::sync::Mutex;
-use lamprey::{JoinError, channel, parasite, parasite_fn, sleep, spawn, suspend, yield_now};
+use lamprey::{Handle, JoinError, channel, parasite, parasite_fn, sleep, spawn, suspend, yield_now};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -195,5 +196,41 @@ fn a_parasite_that_is_lost_is_found() {
         let woken = token.map(lamprey::WakeToken::wake).is_some();
         assert!(woken, "nobody has woken it");
         waits.join().unwrap();
+    });
+}
+
+#[test]
+fn those_from_outside_are_polled_on_the_machine_whose_handle_starts_them_and_end_with_it() {
+    holds(|| {
+        let (there, ended) = (Machine::new("there"), Arc::new(AtomicU32::new(0)));
+        let handle = there.spawn(|| Handle::current().unwrap()).join().unwrap();
+        let started: Vec<_> = (0..3)
+            .map(|number| {
+                let ends = Ends(ended.clone());
+                handle.parasite(async move {
+                    let _ends = ends;
+                    lamprey::sleep_async(SOON).await;
+                    (number, Machine::here().name().to_owned())
+                })
+            })
+            .collect();
+        for (number, one) in started.into_iter().enumerate() {
+            assert_eq!(one.join().unwrap(), (number, "there".to_owned()));
+        }
+        let waits = |handle: &Handle| {
+            let ends = Ends(ended.clone());
+            handle.parasite(async move {
+                let _ends = ends;
+                std::future::pending::<()>().await;
+            })
+        };
+        let (waiting, dropped) = (waits(&handle), waits(&handle));
+        yield_now();
+        drop(dropped);
+        there.crash();
+        assert!(matches!(waiting.join(), Err(JoinError::Cancelled(_))));
+        assert!(matches!(waits(&handle).join(), Err(JoinError::Cancelled(_))));
+        sleep(SOON);
+        assert_eq!(ended.load(Relaxed), 6);
     });
 }

@@ -1,8 +1,9 @@
 //! Two runs by one seed are the same, on whatever kernel thread, whatever ran there before.
 
 use lamprey::event::{Event, choose, timeout};
+use lamprey::sim::Machine;
 use lamprey::sync::Mutex;
-use lamprey::{Runtime, bounded, channel, parasite, parasite_fn, sleep, spawn, with_timeout};
+use lamprey::{Handle, Runtime, bounded, channel, parasite, parasite_fn, sleep, spawn, with_timeout};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,17 @@ fn program() {
     .detach();
     for _ in 0..4 {
         choose((rx.recv_evt().wrap(drop), emptied.recv_evt().wrap(drop), timeout(SOON).wrap(drop))).sync();
+    }
+    let there = Machine::new("there").spawn(|| Handle::current().unwrap()).join().unwrap();
+    let elsewhere: Vec<_> = (0..3)
+        .map(|number| {
+            there.parasite(async move {
+                lamprey::sleep_async(SOON * number).await;
+            })
+        })
+        .collect();
+    for one in elsewhere {
+        let _ = one.join();
     }
     sleep(SOON);
 }

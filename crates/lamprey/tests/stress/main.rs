@@ -5,5 +5,6 @@ mod common;
 
 mod choice;
 mod compat;
+mod from_outside;
 mod mixed;
 mod stm;

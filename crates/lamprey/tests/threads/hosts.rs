@@ -65,7 +65,7 @@ fn a_panic_of_the_main_host_comes_out_of_run() {
 #[test]
 fn spawn_outside_of_a_host_says_what_to_use() {
     let caught = std::panic::catch_unwind(|| drop(spawn(|| ())));
-    let text = *caught.unwrap_err().downcast::<&str>().unwrap();
+    let text = *caught.unwrap_err().downcast::<String>().unwrap();
     assert!(text.contains("outside of a host") && text.contains("Handle"), "{text}");
 }
 

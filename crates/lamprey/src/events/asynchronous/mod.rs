@@ -83,7 +83,8 @@ pub trait AsyncEvent: Sized {
     /// [`JoinError::NoStack`](crate::JoinError::NoStack).
     ///
     /// # Panics
-    /// Outside of a host or parasite. With a panic of an `a_guard` (nothing has been started then) or an
+    /// Outside of a host or parasite: use [`Event::sync`] there, or call it in a future for a runtime's
+    /// [`Handle::parasite`](crate::Handle::parasite). With a panic of an `a_guard` (nothing has been started then) or an
     /// `s_wrap` (the communication continues).
     ///
     /// # Blocking

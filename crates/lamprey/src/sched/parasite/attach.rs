@@ -171,6 +171,21 @@ impl Worker {
         }
     }
 
+    /// Counts a parasite of so many bytes that has come from outside.
+    pub(in crate::sched) fn count_sent(&self, size: u64) {
+        self.remote.counters.stackless.add(1);
+        self.count_reified(size);
+    }
+
+    /// Counts a parasite of so many bytes that is not over at its start.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn count_reified(&self, size: u64) {
+        let counters = &self.remote.counters;
+        counters.reified.add(1);
+        counters.reified_bytes.add(size);
+        counters.largest.raise_to(size);
+    }
+
     /// Puts a task whose right to run the caller holds at the back of the ready queue.
     pub(crate) fn give_way(&self, task: NonNull<Task>) {
         self.remote.counters.spilled.add(1);

@@ -11,7 +11,7 @@
 //!    those that gave way.
 //! 3. If memory is exhausted and there is no stack for a carrier, the root runs parasites itself, as a plain
 //!    kernel thread.
-//! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where
+//! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slabs, on a stack where
 //!    their destructors may block.
 
 use super::owned::{Oldest, TURN};
@@ -163,7 +163,7 @@ impl Worker {
         }
     }
 
-    /// If the runtime ends: cancels all tasks of this worker's slab, once.
+    /// If the runtime ends: cancels all tasks of this worker's slabs, once.
     fn reap_if_due(&self) {
         if !self.parasites.carriers.unreaped.replace(false) {
             return;
@@ -175,7 +175,11 @@ impl Worker {
         // looks live too, but its state is DONE, and `cancel` touches nothing then; otherwise `cancel` takes
         // the right to run, or leaves the task to the holder of that right. The task is not used after the
         // call. The worker is its home, so nothing is posted, and no reference is needed.
-        self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
+        let reap = |block: NonNull<u8>| unsafe { Task::cancel_on(block.cast(), Some(self)) };
+        // Before the first destructor, which may start others from outside.
+        let outside = self.remote.outside.close().map(|slab| self.outside.get_or_init(|| slab));
+        self.parasites.slab.each_live(reap);
+        outside.into_iter().for_each(|slab| slab.0.each_live(reap));
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Waiter::thread(parked), Why::Woken);

@@ -5,6 +5,7 @@
 //! # States
 //! ```text
 //! placed: ACTIVE --finish--> DONE
+//! sent from outside (shared): ACTIVE;  (owned): IDLE, POSTED
 //! ACTIVE --end (pending)--> IDLE
 //! IDLE --wake--> ACTIVE              the waker now holds the right to run it
 //! IDLE --cancel--> ACTIVE|CANCEL     the canceller now holds it, and drops the future
@@ -109,6 +110,18 @@ impl Life {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(is_shared: bool) -> Self {
         Self::in_state(is_shared, ACTIVE)
+    }
+
+    /// For a task that its creator sends to the inbox of its home worker: in shared mode with the right to run, in
+    /// owned mode as a post, so that it is idle, and woken when it comes out.
+    pub(crate) fn sent(is_shared: bool) -> Self {
+        let life = Self::in_state(is_shared, if is_shared { ACTIVE } else { 0 });
+        if !is_shared {
+            // Relaxed: no other thread knows it yet.
+            life.shared.store(POSTED, Ordering::Relaxed);
+            life.refs.retain();
+        }
+        life
     }
 
     /// For a thread that waits for a future as if it were a task: it is in no slab and is never sent to a

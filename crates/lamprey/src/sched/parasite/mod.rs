@@ -5,7 +5,7 @@
 //! `finish` (its end), `ready_queue` (the ready queue), `attach` (which thread runs a ready parasite),
 //! `carrier` (the worker's own hosts, for parasites that no other thread can run), `contexts` and `on_top`
 //! (the stacks of stackful parasites), `offer` with [`attention`] (time slices, and work for idle workers),
-//! `starts` (hosts that do nothing but start parasites). `notify` is the waker of a stackless parasite,
+//! `starts` (hosts that do nothing but start parasites), [`outside`] (parasites that come from other threads). `notify` is the waker of a stackless parasite,
 //! `owned` the part of a worker that all these use.
 
 #[cfg(not(loom))]
@@ -22,10 +22,11 @@ pub(crate) mod notify;
 pub(crate) mod offer;
 #[cfg(not(loom))]
 mod on_top;
+pub(crate) mod outside;
 pub(in crate::sched) mod ready_queue;
 #[cfg(not(loom))]
 pub(in crate::sched) mod starts;
 pub(crate) mod task;
 
 #[cfg(not(loom))]
-pub(in crate::sched) mod owned;
+pub(crate) mod owned;

@@ -3,7 +3,7 @@
 
 use super::finish::{finish_cancelled, refused_by_inbox};
 use super::life::{Turn, Wake};
-use super::task::{Form, HOSTED, Task};
+use super::task::{Form, HOSTED, SENT, Task};
 #[cfg(not(loom))]
 use crate::memory::slab;
 use crate::sched::waiter::Waiter;
@@ -72,16 +72,27 @@ impl Task {
         // SAFETY: a post has a reference; the holder of the right keeps it alive.
         let task = unsafe { this.as_ref() };
         if task.life.is_shared() {
+            task.count_if_sent(worker);
             return worker.make_attachable(Waiter::task(this));
         }
         let (wake, turn) = task.life.receive();
         if wake == Wake::Run {
+            task.count_if_sent(worker);
             worker.bring(this, Form::Soon);
         } else if turn == Some(Turn::Drop) {
             worker.make_cancelled(this);
         }
         // SAFETY: gives up the reference that came with the post.
         unsafe { Self::release(this) };
+    }
+
+    /// Counts a task that was placed from outside, when it arrives. The caller holds the right to run.
+    fn count_if_sent(&self, worker: &Worker) {
+        let flags = self.life.flags.get();
+        if flags & SENT != 0 {
+            self.life.flags.set(flags & !SENT);
+            worker.count_sent(self.body.size as u64);
+        }
     }
 
     /// Cancels the task: its future is dropped by this call if it waits and the calling worker may run it,

@@ -58,6 +58,13 @@ impl Parasites {
     }
 }
 
+/// The slab behind the lock of [`Outside`](super::outside::Outside).
+pub(crate) struct OutsideSlab(pub(crate) Slab);
+
+// SAFETY: a slab knows no kernel thread: its rule is that one thread uses it at a time, each after the other, which the
+// lock sees to, and after `close` the worker, which keeps it.
+unsafe impl Send for OutsideSlab {}
+
 /// Whether the worker keeps a parasite to give away ([`super::offer`]).
 #[derive(Debug)]
 pub(in crate::sched) struct Offers {

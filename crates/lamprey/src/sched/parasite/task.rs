@@ -2,7 +2,7 @@
 //! tokio calls the task header.
 //!
 //! # Invariants
-//! 1. A task is in a block of its home worker's slab ([`crate::memory::slab`]), from which the home is found:
+//! 1. A task is in a block of one of its home worker's slabs ([`crate::memory::slab`], [`super::outside`]), from which the home is found:
 //!    [`Task::home`].
 //! 2. The future is touched only by the holder of the right to run ([`Life`]).
 //! 3. `link` is used by at most one list at a time, as the state of [`Life`] says.
@@ -54,6 +54,8 @@ pub(crate) const HOSTED: u8 = 4;
 pub(crate) const LOCALS: u8 = 8;
 /// Its outcome is an error.
 pub(crate) const FAILED: u8 = 16;
+/// It was placed from outside ([`super::outside`]), and its home worker has not counted it yet.
+pub(crate) const SENT: u8 = 32;
 
 /// The vtable of the object behind a header, provided by `crate::parasite`. No function unwinds.
 pub(crate) struct TaskBody {

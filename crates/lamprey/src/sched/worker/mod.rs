@@ -22,7 +22,7 @@ use self::rounds::Rounds;
 use self::stacks::Stacks;
 use self::turns::Turns;
 use self::watching::Watching;
-use super::parasite::owned::Parasites;
+use super::parasite::owned::{OutsideSlab, Parasites};
 use super::policy::PolicySlot;
 use super::shared::Shared;
 use super::source::Sources;
@@ -34,7 +34,7 @@ use crate::memory::slab::Slab;
 use crate::sync_shim::{Ordering, compiler_fence};
 use crate::time::clock;
 use std::alloc::Layout;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, OnceCell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -77,6 +77,9 @@ pub(crate) struct Worker {
     pub(in crate::sched) lies_idle: Cell<bool>,
     /// The name of what called the code that must not switch ([`super::guard`]).
     pub(in crate::sched) caller: Cell<&'static str>,
+    /// The memory of the parasites that came from outside, from when the worker ends
+    /// ([`Outside`](super::parasite::outside::Outside)).
+    pub(in crate::sched) outside: OnceCell<Box<OutsideSlab>>,
 }
 
 thread_local! {
@@ -127,10 +130,7 @@ impl Worker {
             parallel: workers > 1 && !shared.options.simulated,
             slot: if shared.options.simulated { None } else { bias::Lease::take() },
             policy,
-            parasites: Parasites::new(
-                remote.ready.clone(),
-                Slab::new(Arc::into_raw(remote.clone()).cast(), remote_is_free),
-            ),
+            parasites: Parasites::new(remote.ready.clone(), new_slab(remote.clone())),
             turns: Turns::new(),
             stacks: Stacks::new(shared.stacks.clone(), now),
             blocks: Blocks::new(),
@@ -148,6 +148,7 @@ impl Worker {
             watching: Watching::new(workers),
             lies_idle: Cell::new(false),
             caller: Cell::new(SOURCE),
+            outside: OnceCell::new(),
             remote,
             shared,
         }
@@ -277,11 +278,16 @@ impl Worker {
     }
 }
 
+/// A slab without memory, whose blocks lead to the worker of `remote`.
+pub(crate) fn new_slab(remote: Arc<WorkerShared>) -> Slab {
+    Slab::new(Arc::into_raw(remote).cast(), remote_is_free)
+}
+
 /// Drops the slab's reference count of the worker's shared state; called when the last block of the slab has
 /// come back.
 ///
 /// # Safety
-/// `remote` is the count that `Worker::new` gave to the slab.
+/// `remote` is the count that `new_slab` gave to the slab.
 unsafe fn remote_is_free(remote: *const ()) {
     // SAFETY: the count is owned by this call (contract).
     unsafe { Arc::decrement_strong_count(remote.cast::<WorkerShared>()) };
