@@ -44,9 +44,7 @@ where
     #[track_caller]
     fn execute(&self, future: F) {
         match self.home.given() {
-            Some(home) if Handle::current().is_none() => {
-                drop(home.spawn(move || lamprey::parasite(future).detach()))
-            }
+            Some(home) if Handle::current().is_none() => home.parasite(future).detach(),
             _ => later(move || lamprey::parasite(future).detach()),
         }
     }
