@@ -19,8 +19,8 @@ fn plain() -> SocketAddr {
 }
 
 fn answer(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    while let Some(line) = lines.next() {
+    let lines = BufReader::new(stream.try_clone()?).lines();
+    for line in lines {
         if line?.is_empty() {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")?;
             stream.write_all(&[b'x'; 1000])?;

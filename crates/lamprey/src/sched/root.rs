@@ -18,6 +18,7 @@ use super::thread::{Abandoned, ThreadState};
 use super::waiter::Waiter;
 use super::who::Who;
 use super::worker::Worker;
+use super::worker::linger::Linger;
 use super::worker::stacks;
 use super::{idle, switch};
 use crate::sync_shim::Ordering;
@@ -164,9 +165,12 @@ impl Worker {
         if self.has_ready() {
             return; // the sources have woken or spawned a thread
         }
-        self.trim_if_due(clock::ticks(), stacks::IDLE);
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };
+        if sources.is_active() && watch.linger.is_due() && self.linger(sources, &mut watch.linger) {
+            return;
+        }
+        self.trim_if_due(clock::ticks(), stacks::IDLE);
         // Relaxed: a hint. `idle::lie_down` and `idle::get_up` order `awake` against `idle` where that
         // matters.
         let others_awake = self.shared.awake.fetch_sub(1, Ordering::Relaxed) > 1;
@@ -205,6 +209,18 @@ impl Worker {
             self.trim_all();
         }
         self.shared.ticker.rewind();
+    }
+
+    /// Lets the other threads of this core run, and polls the sources; true if there is something to do then.
+    fn linger(&self, sources: &mut Sources, linger: &mut Linger) -> bool {
+        let start = clock::ticks();
+        std::thread::yield_now();
+        sources.poll();
+        let now = clock::ticks();
+        self.rounds.polled.set(now);
+        let found = self.has_ready() || !self.remote.inbox.is_empty();
+        linger.note(now.wrapping_sub(start), found);
+        found
     }
 
     /// True if there is something to run.

@@ -212,6 +212,11 @@ impl Sources {
         }
     }
 
+    /// True if there is something to poll for.
+    pub(crate) fn is_active(&self) -> bool {
+        self.all.iter().any(|source| source.active())
+    }
+
     /// Polls all sources but the one that the worker sleeps in, whose `wait` polls it.
     pub(crate) fn poll_others(&mut self) {
         let sleeper = self.sleeper;

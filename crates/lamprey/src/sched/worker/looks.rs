@@ -1,6 +1,7 @@
 //! What an idle worker has seen of the other workers' queues, and how long it dozes
 //! ([`steal`](crate::sched::steal)).
 
+use super::linger::Linger;
 use super::spin::Spin;
 use crate::queue::steal_queue::Look;
 use crate::sched::worker_shared::WorkerShared;
@@ -15,6 +16,7 @@ pub(in crate::sched) struct QueueLooks {
     pub(in crate::sched) looks: Vec<Look>,
     pub(in crate::sched) looked: Option<Instant>,
     pub(in crate::sched) spin: Spin,
+    pub(in crate::sched) linger: Linger,
     doze: Duration,
     /// Since when the worker spins because its policy says so.
     pub(in crate::sched) idle_since: Option<Instant>,
@@ -23,7 +25,14 @@ pub(in crate::sched) struct QueueLooks {
 impl QueueLooks {
     pub(in crate::sched) fn new(workers: usize) -> Self {
         let looks = vec![Look::default(); workers];
-        Self { looks, looked: None, spin: Spin::new(), doze: DOZES.0, idle_since: None }
+        Self {
+            looks,
+            looked: None,
+            spin: Spin::new(),
+            linger: Linger::new(),
+            doze: DOZES.0,
+            idle_since: None,
+        }
     }
 
     /// Remembers the ends of all stealable queues; true if any has an entry.

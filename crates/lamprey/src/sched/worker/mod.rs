@@ -8,6 +8,7 @@
 //! there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a cell never
 //! lives across a switch. [`WorkerShared`] is the part that other kernel threads see.
 
+pub(in crate::sched) mod linger;
 pub(in crate::sched) mod looks;
 mod placing;
 pub(in crate::sched) mod rounds;
