@@ -181,7 +181,14 @@ impl<S: Duplex> io::Write for Records<'_, '_, S> {
 
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         match self.socket.poll_write_vectored(self.cx, bufs) {
-            Poll::Ready(written) => written,
+            Poll::Ready(written) => {
+                let (written, room) = (written?, bufs.iter().map(|buf| buf.len()).sum::<usize>());
+                assert!(
+                    written <= room,
+                    "Duplex::poll_write_vectored has returned {written} for {room} bytes: it breaks its contract"
+                );
+                Ok(written)
+            }
             Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }
     }
