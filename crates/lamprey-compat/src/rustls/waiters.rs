@@ -34,19 +34,13 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes these roles, and those noted before, now or at the end of the polls.
+    /// Wakes these roles now, or at the end of the polls.
     fn wake(&self, roles: [bool; 2]) {
         let mut tasks = self.lock();
         for (is_woken, role) in tasks.is_woken.iter_mut().zip(roles) {
             *is_woken |= role;
         }
-        if tasks.polls > 0 {
-            return;
-        }
-        let woken = take(&mut tasks.is_woken);
-        let wakers = [0, 1].map(|role| tasks.wakers[role].take_if(|_| woken[role]));
-        drop(tasks);
-        wakers.into_iter().flatten().for_each(Waker::wake);
+        wake_noted(tasks);
     }
 
     fn register(&self, role: Role, waker: &Waker) {
@@ -58,6 +52,17 @@ impl Shared {
         let before = self.lock().wakers[role as usize].replace(waker);
         drop(before);
     }
+}
+
+/// Unlocks, and wakes what has been noted, if no poll is under way.
+fn wake_noted(mut tasks: MutexGuard<'_, Tasks>) {
+    if tasks.polls > 0 || tasks.is_woken == [false; 2] {
+        return;
+    }
+    let woken = take(&mut tasks.is_woken);
+    let wakers = [0, 1].map(|role| tasks.wakers[role].take_if(|_| woken[role]));
+    drop(tasks);
+    wakers.into_iter().flatten().for_each(Waker::wake);
 }
 
 /// The waker of some roles.
@@ -121,7 +126,8 @@ impl<'a> Polling<'a> {
 
 impl Drop for Polling<'_> {
     fn drop(&mut self) {
-        self.0.lock().polls -= 1;
-        self.0.wake([false; 2]);
+        let mut tasks = self.0.lock();
+        tasks.polls -= 1;
+        wake_noted(tasks);
     }
 }

@@ -1,7 +1,7 @@
 //! The tasks that poll a stream: when they are woken, and when they let others run.
 
 use super::{Tls, configs, lazy_pair, localhost, pair, run};
-use lamprey::net::UnixStream;
+use lamprey::net::TcpStream;
 use lamprey_compat::Async;
 use lamprey_compat::rustls::TlsStream;
 use std::io::{Read, Write};
@@ -107,10 +107,11 @@ fn a_task_that_is_woken_while_another_one_polls() {
 fn a_writer_whose_peer_reads_at_once_lets_others_run() {
     for has_flushed in [false, true] {
         let (server, client) = configs();
-        let (here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
         // As fast as can be: it decrypts nothing.
         let peer = std::thread::spawn(move || {
-            let mut there = there;
+            let (mut there, _) = listener.accept().unwrap();
             let mut conn = rustls::ServerConnection::new(server).unwrap();
             while conn.is_handshaking() {
                 conn.complete_io(&mut there).unwrap();
@@ -120,12 +121,12 @@ fn a_writer_whose_peer_reads_at_once_lets_others_run() {
         });
         let runtime = lamprey::Runtime::builder().workers(1).build().unwrap();
         runtime.run(|| {
-            let here = UnixStream::from_std(here).unwrap();
+            let here = TcpStream::connect(address).unwrap();
             let stream = Arc::new(TlsStream::connect(here, client, localhost()).unwrap());
             let mut writer = Async::new(stream.clone());
             // It ends by itself after so many turns that nobody else has had, and says so.
             let writing = lamprey::parasite(async move {
-                for _ in 0..3_000_000 {
+                for _ in 0..300_000 {
                     if writer.write(&[0; 100]).await.is_err() || has_flushed && writer.flush().await.is_err()
                     {
                         return true;
