@@ -66,7 +66,8 @@ use ureq::{Agent, Error};
 ///
 /// # Errors
 /// Of a request for `https`, also of one that a server has redirected: `Tls`, which says what is missing, if there is no provider of
-/// cryptography, or if the roots are those of the platform (that takes `agent_with_tls`).
+/// cryptography, or if the roots are those of the platform (that takes `agent_with_tls`); `Tls` or `Rustls` if the client's key cannot
+/// be used, or is not that of its certificate.
 pub fn agent(config: Config) -> Agent {
     let connector = ();
     #[cfg(feature = "rustls")]

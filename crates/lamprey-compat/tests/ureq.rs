@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use ureq::Error;
 use ureq::config::Config;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 
 /// Nothing takes so long: it only ends a hang.
 const LONG: Duration = Duration::from_secs(60);
@@ -331,5 +331,26 @@ fn a_server_that_would_speak_http_2_or_says_nothing_is_an_error() {
         let short = Config::builder().timeout_connect(Some(Duration::from_millis(20))).build();
         let late = get(&agent_with_tls(short, Arc::new(client(made.cert.der()))), &url).unwrap_err();
         assert!(matches!(late, Error::Timeout(_)), "{late:?}");
+    });
+}
+
+#[test]
+fn a_key_that_is_not_that_of_the_clients_certificate_is_an_error() {
+    run(|| {
+        let made = [(); 2].map(|()| rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap());
+        let certificate = Certificate::from_der(made[0].cert.der()).to_owned();
+        let of = |pem: &str| ureq::tls::PrivateKey::from_pem(pem.as_bytes());
+        let [good, other] = [0, 1].map(|n| of(&made[n].signing_key.serialize_pem()).unwrap());
+        let broken = of("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").unwrap();
+        for (key, is_good) in [(good, true), (other, false), (broken, false)] {
+            let tls = TlsConfig::builder()
+                .unversioned_rustls_crypto_provider(provider())
+                .client_cert(Some(ClientCert::new_with_certs(&[certificate.clone()], key)));
+            let agent = agent(Config::builder().tls_config(tls.build()).build());
+            let error = get(&agent, "https://localhost:1/").unwrap_err();
+            // Nobody listens there.
+            assert_eq!(matches!(error, Error::Io(_)), is_good, "{error}");
+            assert_eq!(matches!(error, Error::Tls(_) | Error::Rustls(_)), !is_good, "{error}");
+        }
     });
 }

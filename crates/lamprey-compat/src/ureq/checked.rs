@@ -1,6 +1,8 @@
 //! What ureq's connector for rustls would panic at is an error here: a server can lead to it, by a redirect to `https`.
 
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use ureq::Error;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::unversioned::transport::{ConnectionDetails, Connector, Transport};
@@ -24,11 +26,18 @@ fn check(tls: &TlsConfig) -> Result<(), Error> {
     if tls.provider() != TlsProvider::Rustls {
         return Ok(()); // an error at the end of the chain
     }
-    if tls.unversioned_rustls_crypto_provider().is_none() && CryptoProvider::get_default().is_none() {
+    let provider =
+        tls.unversioned_rustls_crypto_provider().as_ref().or_else(|| CryptoProvider::get_default());
+    let Some(provider) = provider else {
         return Err(Error::Tls(
             "https needs a provider of cryptography: name one by TlsConfig's unversioned_rustls_crypto_provider, install one by \
              rustls's CryptoProvider::install_default, or make the agent by lamprey_compat::ureq::agent_with_tls",
         ));
+    };
+    if let Some(client) = tls.client_cert() {
+        let chain = client.certs().iter().map(|cert| CertificateDer::from(cert.der().to_vec())).collect();
+        let key = PrivateKeyDer::try_from(client.private_key().der().to_vec()).map_err(Error::Tls)?;
+        CertifiedKey::from_der(chain, key, provider)?;
     }
     // Needs a feature of ureq, of which nobody can ask whether it is there.
     if matches!(tls.root_certs(), RootCerts::PlatformVerifier) && !tls.disable_verification() {
