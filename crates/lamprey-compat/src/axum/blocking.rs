@@ -12,7 +12,8 @@ use std::pin::Pin;
 /// A handler of axum that is no `async fn`: it takes extractors as any handler, runs on a host of its own, and may block there: on channels,
 /// locks, sockets and files of Lamprey, or by [`lamprey::wait`].
 ///
-/// The extractors are awaited before, by the connection.
+/// The extractors are awaited before, by the connection. The host has tokio's context ([`lamprey_compat::tokio`](crate::tokio())): `tokio::spawn`
+/// works there, and `lamprey::wait` of a future that needs tokio.
 ///
 /// # Examples
 /// ```
@@ -80,7 +81,11 @@ async fn on_host(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Se
             "a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`"
         )
     };
-    let mut host = CancelOnDrop(runtime.spawn(handle));
+    let mut host = CancelOnDrop(runtime.spawn(move || {
+        // Its worker may not have polled anything of tokio's yet.
+        crate::tokio::enter();
+        handle()
+    }));
     match (&mut host.0).await {
         Ok(response) => response,
         Err(JoinError::Panicked(panic)) => panic.resume(),

@@ -49,6 +49,7 @@
 //! | `serve` | the calls of a program |
 //! | `accept` | the loop that accepts, and what follows it |
 //! | `connection` | what serves a connection, and what ends it |
+//! | `first` | the time until the first request |
 //! | `listener`, `make` | what can be given to [`serve`] |
 //! | `load` | on which worker a connection is served |
 //! | `blocking` | handlers on hosts |
@@ -56,6 +57,7 @@
 mod accept;
 mod blocking;
 mod connection;
+mod first;
 mod listener;
 mod load;
 mod make;
