@@ -63,7 +63,9 @@ fn twenty_clients_come_at_once() {
     runtime().run(|| {
         let _server = lamprey::parasite(serve(tls, app).into_future());
         lamprey::block(|| {
-            for options in [["--http1.1", "--tlsv1.3"], ["--http2", "--tlsv1.3"], ["--http1.1", "--tls-max=1.2"]] {
+            for options in
+                [["--http1.1", "--tlsv1.3"], ["--http2", "--tlsv1.3"], ["--http1.1", "--tls-max=1.2"]]
+            {
                 let start = || {
                     let mut command = Command::new(peer::program("curl"));
                     command.args(["--silent", "--show-error", "--insecure", "--max-time", "60"]);

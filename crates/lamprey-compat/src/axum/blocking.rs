@@ -39,7 +39,8 @@ use std::pin::Pin;
 ///
 /// # Cancellation
 /// When the client goes away, the connection is dropped: the host is cancelled then, and unwinds from the call that it blocks in. (Of HTTP/1 this
-/// is seen while the server reads on; of HTTP/2, at once.)
+/// is seen while the server reads on; of HTTP/2, at once.) A lock that it holds across such a call is poisoned, and a destructor that panics in
+/// this unwind ends the process: [`lamprey::shield`] is for code that must not be interrupted.
 pub fn blocking<H>(handler: H) -> Blocking<H> {
     Blocking { handler, runtime: None }
 }

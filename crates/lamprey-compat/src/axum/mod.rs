@@ -42,7 +42,7 @@
 //! | what is started by `tokio::spawn`, so the callback of axum's `WebSocketUpgrade::on_upgrade` | tokio's thread ([`lamprey_compat::tokio`](crate::tokio())) |
 //! | timers of tokio within a handler or a middleware | tokio's thread wakes the parasite, which runs on a worker |
 //!
-//! An `async` handler must not block for long: it holds up the other parasites that its host polls. Within [`blocking`] it may.
+//! An `async` handler that blocks holds up its connection and the host that polls it, and cannot be cancelled there. Within [`blocking`] it may.
 //!
 //! | file | content |
 //! |---|---|
