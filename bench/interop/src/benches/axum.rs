@@ -7,10 +7,6 @@ use crate::work::http::{Server, under_load};
 use ::axum::Router;
 use anyhow::Result;
 use bench_harness::{Bench, Runner, Size, Variant};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
-use lamprey_compat::Async;
-use lamprey_compat::hyper::LampreyExecutor;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -30,15 +26,9 @@ fn json(workers: usize) -> Result<Runner> {
     under_load(workers, PATH, ANSWER, || serve(workers, app()))
 }
 
-/// A parasite for each connection.
+/// By `lamprey_compat::axum::serve`.
 pub fn serve(workers: usize, app: Router) -> Result<Server<lamprey::Runtime>> {
-    ours::serve(workers, move |stream| {
-        let service = TowerToHyperService::new(app.clone());
-        lamprey::parasite(async {
-            let http = Builder::new(LampreyExecutor::new());
-            // An error is a client that went away.
-            let _ = http.serve_connection_with_upgrades(Async::new(stream), service).await;
-        })
-        .detach();
+    ours::start(workers, move |listener| {
+        lamprey_compat::axum::serve(listener, app).run().expect("it serves for ever");
     })
 }

@@ -10,10 +10,10 @@ pub fn runtime(workers: usize) -> Result<lamprey::Runtime> {
     Ok(lamprey::Runtime::builder().workers(workers).build()?)
 }
 
-/// Starts a runtime with a host that accepts connections, for ever, and gives each to `accepted`.
-pub fn serve(
+/// Starts a runtime with a host that serves, for ever.
+pub fn start(
     workers: usize,
-    accepted: impl Fn(TcpStream) + Send + 'static,
+    serve: impl FnOnce(TcpListener) + Send + 'static,
 ) -> Result<Server<lamprey::Runtime>> {
     let runtime = runtime(workers)?;
     let (says, address) = mpsc::channel();
@@ -21,12 +21,22 @@ pub fn serve(
         lamprey::spawn(move || {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
             says.send(listener.local_addr().expect("it is bound")).expect("the bench waits for it");
-            for stream in listener.incoming() {
-                let stream = stream.expect("it is accepted");
-                stream.set_nodelay(true).expect("a TCP socket");
-                accepted(stream);
-            }
+            serve(listener);
         });
     });
     Ok(Server { lives: runtime, address: address.recv()?, process: None })
+}
+
+/// Starts a runtime with a host that accepts connections, for ever, and gives each to `accepted`.
+pub fn serve(
+    workers: usize,
+    accepted: impl Fn(TcpStream) + Send + 'static,
+) -> Result<Server<lamprey::Runtime>> {
+    start(workers, move |listener| {
+        for stream in listener.incoming() {
+            let stream = stream.expect("it is accepted");
+            stream.set_nodelay(true).expect("a TCP socket");
+            accepted(stream);
+        }
+    })
 }

@@ -7,8 +7,7 @@ use crate::work::tls::{self, obey, obey_async};
 use anyhow::Result;
 use bench_harness::{Bench, Size, Variant};
 use lamprey_compat::Async;
-use rustls::{ServerConnection, StreamOwned};
-use tokio_rustls::TlsAcceptor;
+use lamprey_compat::rustls::TlsStream;
 
 /// See `about`.
 pub const BULK: Bench = Bench {
@@ -45,21 +44,20 @@ fn hosts(workers: usize) -> Result<Server<lamprey::Runtime>> {
     ours::serve(workers, move |stream| {
         let config = config.clone();
         drop(lamprey::spawn(move || {
-            let tls = ServerConnection::new(config).expect("a good configuration");
             // An error is a client that went away.
-            let _ = obey(StreamOwned::new(tls, stream));
+            let _ = TlsStream::accept(stream, config).and_then(obey);
         }));
     })
 }
 
 fn parasites(workers: usize) -> Result<Server<lamprey::Runtime>> {
-    let acceptor = TlsAcceptor::from(tls::server()?);
+    let config = tls::server()?;
     ours::serve(workers, move |stream| {
-        let acceptor = acceptor.clone();
+        let config = config.clone();
         lamprey::parasite(async move {
             // An error is a client that went away.
-            let Ok(stream) = acceptor.accept(Async::new(stream)).await else { return };
-            let _ = obey_async(stream).await;
+            let Ok(stream) = TlsStream::accept_async(stream, config).await else { return };
+            let _ = obey_async(Async::new(stream)).await;
         })
         .detach();
     })

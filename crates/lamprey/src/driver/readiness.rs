@@ -360,12 +360,17 @@ impl Readiness {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Removes `fd` from its reactor. There are no waiters: the caller owns the socket.
+    /// Removes `fd` from its reactor. There are no waiters: the caller owns the socket. Tasks that have polled it may have left
+    /// wakers, which are dropped here: it is code of the program, and the last owner of `self` may be the reactor.
     pub(crate) fn deregister(&self, fd: BorrowedFd<'_>) {
-        let home = self.lock().home.take();
+        let (home, slots) = {
+            let mut state = self.lock();
+            (state.home.take(), std::mem::take(&mut state.slots))
+        };
         if let Some(Home { reactor, key }) = home {
             reactor.remove(fd, key);
         }
+        drop(slots);
     }
 
     /// Whether edges for reading come from elsewhere than the reactor. The caller makes an edge after it.

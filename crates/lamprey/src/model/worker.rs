@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 thread_local! {
     static CURRENT: std::cell::Cell<*const Worker> = std::cell::Cell::new(ptr::null());

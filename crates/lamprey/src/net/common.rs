@@ -7,8 +7,13 @@ macro_rules! owns_descriptor {
             /// Takes a socket of the standard library, and puts it in non-blocking mode.
             ///
             /// # Errors
-            /// The system's, when the mode of the socket cannot be set or its options cannot be read.
+            /// `InvalidInput` if it is no such socket (the standard library makes one of any descriptor); the system's, when the
+            /// mode of the socket cannot be set or its options cannot be read.
             pub fn from_std(socket: $std) -> ::std::io::Result<Self> {
+                $crate::net::kind::check_type(
+                    ::std::os::fd::AsFd::as_fd(&socket),
+                    $crate::net::kind::Kind::$name,
+                )?;
                 Self::adopt(socket)
             }
 

@@ -2,7 +2,7 @@
 
 use super::simulated;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketType, getpeername, sockopt};
+use rustix::net::{AddressFamily, Protocol, SocketType, getpeername, ipproto, sockopt};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -18,11 +18,36 @@ pub(super) enum Kind {
     UnixDatagram,
 }
 
+/// What can be a TCP socket. (Of other protocols, as SCTP, a read may stop before all has been read: `io::socket::drained`.)
+const TCP: [Option<Protocol>; 2] = [Some(ipproto::TCP), Some(ipproto::MPTCP)];
+
 /// Fails if `fd` is no socket that the type of this kind can use.
 ///
 /// # Errors
 /// `InvalidInput`, with what it is; the system's.
 pub(super) fn check(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
+    if simulated::is_known(fd) {
+        return Ok(());
+    }
+    check_type(fd, kind)?;
+    let listens = sockopt::socket_acceptconn(fd)?;
+    match kind {
+        Kind::TcpListener | Kind::UnixListener if !listens => {
+            Err(wrong(fd, kind, "a socket that does not listen"))
+        }
+        Kind::TcpSocket if getpeername(fd).is_ok() => Err(wrong(fd, kind, "a socket that is connected")),
+        Kind::TcpStream | Kind::TcpSocket | Kind::UnixStream if listens => {
+            Err(wrong(fd, kind, "a socket that listens"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The part of [`check`] that says nothing of the socket's state.
+///
+/// # Errors
+/// As there.
+pub(super) fn check_type(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
     if simulated::is_known(fd) {
         return Ok(());
     }
@@ -39,24 +64,19 @@ pub(super) fn check(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
     if !is_family {
         return Err(wrong(fd, kind, &format!("a socket of the family {}", family.as_raw())));
     }
+    let is_tcp = matches!(kind, Kind::TcpSocket | Kind::TcpStream | Kind::TcpListener);
+    let protocol = sockopt::socket_protocol(fd)?;
+    if is_tcp && !TCP.contains(&protocol) && sockopt::socket_type(fd)? == SocketType::STREAM {
+        let number = protocol.map_or(0, |protocol| protocol.as_raw().get());
+        return Err(wrong(fd, kind, &format!("a socket of the protocol {number}")));
+    }
     let is_datagram = matches!(kind, Kind::UdpSocket | Kind::UnixDatagram);
     match sockopt::socket_type(fd)? {
-        SocketType::STREAM if !is_datagram => {}
-        SocketType::DGRAM if is_datagram => {}
-        SocketType::STREAM => return Err(wrong(fd, kind, "a stream socket")),
-        SocketType::DGRAM => return Err(wrong(fd, kind, "a datagram socket")),
-        other => return Err(wrong(fd, kind, &format!("a socket of the type {}", other.as_raw()))),
-    }
-    let listens = sockopt::socket_acceptconn(fd)?;
-    match kind {
-        Kind::TcpListener | Kind::UnixListener if !listens => {
-            Err(wrong(fd, kind, "a socket that does not listen"))
-        }
-        Kind::TcpSocket if getpeername(fd).is_ok() => Err(wrong(fd, kind, "a socket that is connected")),
-        Kind::TcpStream | Kind::TcpSocket | Kind::UnixStream if listens => {
-            Err(wrong(fd, kind, "a socket that listens"))
-        }
-        _ => Ok(()),
+        SocketType::STREAM if !is_datagram => Ok(()),
+        SocketType::DGRAM if is_datagram => Ok(()),
+        SocketType::STREAM => Err(wrong(fd, kind, "a stream socket")),
+        SocketType::DGRAM => Err(wrong(fd, kind, "a datagram socket")),
+        other => Err(wrong(fd, kind, &format!("a socket of the type {}", other.as_raw()))),
     }
 }
 

@@ -154,3 +154,15 @@ fn a_simulation_keeps_options_and_changes_nothing() {
         assert_eq!((error.kind(), error.to_string().contains("0.0.0.0:81")), (ErrorKind::Unsupported, true));
     });
 }
+
+/// The standard library makes its sockets of any descriptor.
+#[test]
+fn a_socket_of_another_kind_is_refused_from_the_standard_library_too() {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+    let error = TcpStream::from_std(a.into()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().ends_with("cannot be a TcpStream: it is a socket of the family 1"), "{error}");
+    let error = lamprey::net::UnixStream::from_std(b.into()).unwrap_err();
+    assert!(error.to_string().ends_with("it is a socket of the type 5"), "{error}");
+}

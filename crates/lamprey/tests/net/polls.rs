@@ -10,7 +10,9 @@ use std::io::{IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::linux::net::SocketAddrExt;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 const LOCAL: &str = "127.0.0.1:0";
 
@@ -255,5 +257,65 @@ fn a_task_that_owns_its_socket_is_freed() {
         drop(parasite);
         assert_eq!(Arc::strong_count(&counted), 1);
         assert_eq!((&b).read(&mut [0]).unwrap(), 0, "the socket is closed");
+    });
+}
+
+/// Its destructor panics, once.
+struct PanicsWhenDropped(Arc<AtomicUsize>);
+
+impl Wake for PanicsWhenDropped {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        panic!("on purpose: the waker is dropped");
+    }
+}
+
+/// Drops the socket when it is woken.
+struct DropsSocket(Mutex<Option<Arc<UnixStream>>>);
+
+impl Wake for DropsSocket {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock().unwrap().take());
+    }
+}
+
+/// The reactor is then the last owner of what the wakers are kept in.
+#[test]
+fn a_wake_drops_the_socket_with_a_waker_whose_destructor_panics() {
+    run(1, || {
+        let (a, mut b) = UnixStream::pair().unwrap();
+        let a = Arc::new(a);
+        let drops = Arc::new(AtomicUsize::new(0));
+        let bytes = vec![0; 64 << 10];
+        let counting = Wakes::new();
+        // Both directions have to wait.
+        while !matches!(a.poll_write(&mut Context::from_waker(&counting.1), &bytes), Poll::Pending)
+            || counting.0.count() != 0
+        {
+            counting.0.0.store(0, Ordering::SeqCst);
+        }
+        let reader = Waker::from(Arc::new(PanicsWhenDropped(drops.clone())));
+        assert!(a.poll_read(&mut Context::from_waker(&reader), &mut [0]).is_pending());
+        drop(reader);
+        let writer = Waker::from(Arc::new(DropsSocket(Mutex::new(Some(a.clone())))));
+        assert!(a.poll_write(&mut Context::from_waker(&writer), &bytes).is_pending());
+        drop((a, writer));
+        // It becomes writable, and readable.
+        b.write_all(b"x").unwrap();
+        b.set_nonblocking(true).unwrap();
+        yield_until("the socket is dropped", || {
+            loop {
+                match (&b).read(&mut [0; 4096]) {
+                    Ok(0) => return true,
+                    Ok(_) => {}
+                    Err(error) => return error.kind() != std::io::ErrorKind::WouldBlock,
+                }
+            }
+        });
+        assert_eq!(drops.load(Ordering::SeqCst), 1);
     });
 }

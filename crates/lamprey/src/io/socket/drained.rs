@@ -8,7 +8,8 @@
 //! * It is so only until the next edge: the count of edges is read *before* the system call, and what comes after that is
 //!   reported by a new edge, or by the registration, if there is none yet.
 //! * Not after the kernel has reported the end of the stream or an error ([`MORE`](crate::driver::reactor)), which may have come
-//!   with the same edge as the bytes before it; nor after urgent data, at which a read stops.
+//!   with the same edge as the bytes before it; nor after urgent data, at which a read stops. (Not seen is urgent data that the
+//!   program takes out of the descriptor by itself, by `MSG_OOB`, before its edge has been fetched.)
 //! * Only of TCP: a read of a Unix socket may stop between messages that came with descriptors.
 
 use std::os::fd::AsFd;
