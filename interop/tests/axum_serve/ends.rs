@@ -97,6 +97,32 @@ fn it_comes_while_a_handler_waits_for_ever() {
     assert!(client.is_closed());
 }
 
+#[test]
+fn it_comes_while_an_async_handler_blocks() {
+    let runtime = runtime();
+    let (here, mut came) = mailbox();
+    let go_on = CancelToken::new();
+    let wait = go_on.clone();
+    let app = Router::new().route(
+        "/",
+        get(move || async move {
+            let _guard = Guard(here.clone(), "dropped");
+            here.send("began").unwrap();
+            wait.wait();
+        }),
+    );
+    let server = Server::start_within(&runtime, app, Duration::from_millis(50));
+    let mut client = Client::new(server.address);
+    client.send("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+    assert_eq!(came.recv().unwrap(), "began");
+    // Its poll cannot be interrupted, and the server does not wait for it.
+    server.end();
+    assert!(came.try_recv().is_err());
+    go_on.cancel();
+    assert_eq!(came.recv_timeout(LIMIT).unwrap(), "dropped");
+    while !client.is_closed() {}
+}
+
 async fn echo(mut socket: WebSocket, over: lamprey::mailbox::Sender<()>) {
     while let Some(Ok(message)) = socket.recv().await {
         if socket.send(message).await.is_err() {

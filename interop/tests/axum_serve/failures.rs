@@ -106,3 +106,49 @@ fn a_peer_that_is_slow_with_its_headers_is_closed() {
         });
     });
 }
+
+#[test]
+fn a_peer_whose_first_request_does_not_come_is_closed() {
+    let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = serve(listener, app()).first_request_within(Duration::from_millis(50));
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let settings = "\0\0\0\x04\0\0\0\0\0";
+    runtime().run(|| {
+        let _server = lamprey::parasite(server.into_future());
+        lamprey::block(|| {
+            let whole = format!("{preface}{settings}");
+            // Nothing at all; of HTTP/1; of HTTP/2's preface; and all of that, but no request.
+            let all = ["", "G", "GET / HTTP/1.1\r\nhost: te", "P", &preface[..20], preface, &whole];
+            let mut clients = all.map(|_| Client::new(address));
+            for (client, text) in clients.iter_mut().zip(all) {
+                client.send(text);
+            }
+            for client in &mut clients {
+                while !client.is_closed() {}
+            }
+        });
+    });
+}
+
+#[test]
+fn a_peer_whose_first_request_came_in_time_may_wait_with_the_next() {
+    let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = serve(listener, app()).first_request_within(Duration::from_millis(500));
+    runtime().run(|| {
+        let _server = lamprey::parasite(server.into_future());
+        lamprey::block(|| {
+            // On a machine that stops for half a second the first one may be too late: then again.
+            let mut client = loop {
+                let mut client = Client::new(address);
+                client.send("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+                if client.answer().is_ok() {
+                    break client;
+                }
+            };
+            std::thread::sleep(Duration::from_secs(1));
+            assert_eq!(client.get("/").0, 200);
+        });
+    });
+}

@@ -7,6 +7,7 @@ mod client;
 mod ends;
 mod failures;
 mod kinds;
+mod tls;
 mod workers;
 
 use axum::Router;

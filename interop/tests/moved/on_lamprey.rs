@@ -157,11 +157,28 @@ async fn told_to_stop() {
     signal.expect("signals can be listened for").recv().await;
 }
 
+/// What goes on beside the customers.
+async fn clean(mut every: tokio::time::Interval) {
+    loop {
+        every.tick().await;
+        tokio::task::yield_now().await;
+    }
+}
+
 #[lamprey::main]
 fn main() -> std::io::Result<()> {
+    lamprey_compat::tokio(run()).wait()
+}
+
+async fn run() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:3000".to_owned());
     let listener = lamprey::net::TcpListener::bind(address)?;
     println!("listening on http://{}", listener.local_addr()?);
+    let mut every = tokio::time::interval(Duration::from_secs(60));
+    every.tick().await; // at once
+    let cleaning = tokio::spawn(clean(every));
     let app = app().into_make_service_with_connect_info::<SocketAddr>();
-    serve(listener, app).with_graceful_shutdown(told_to_stop()).run()
+    serve(listener, app).with_graceful_shutdown(told_to_stop()).await?;
+    cleaning.abort();
+    Ok(())
 }

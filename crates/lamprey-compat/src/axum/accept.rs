@@ -13,11 +13,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+/// How long the server waits for connections after it has dropped them. What has not ended then blocks in the middle of a poll (an
+/// `async` handler that calls blocking code), and can only be dropped when that poll ends.
+const AFTER_THE_CUT: Duration = Duration::from_secs(2);
+
 /// Serves until `signal` is ready, and then the connections to their end, or for as long as `within` says.
 pub(super) async fn serve_until<L, M, K, F>(
     listener: L,
     mut make_service: M,
-    http: HttpBuilder,
+    (http, first_request): (HttpBuilder, Duration),
     signal: F,
     within: Option<Duration>,
 ) -> io::Result<()>
@@ -26,7 +30,7 @@ where
     M: MakeService<L, K>,
     F: Future<Output = ()> + Send + 'static,
 {
-    let connections = Arc::new(Connections::new(runtime()?, http));
+    let connections = Arc::new(Connections::new(runtime()?, http, first_request));
     let _cut = CutOnDrop(connections.clone());
     let accepted = {
         let mut accepting = pin!(accept_all(&listener, &mut make_service, &connections));
@@ -74,14 +78,15 @@ where
 }
 
 impl Connections {
-    /// Waits until all connections have ended, and drops those that have not when the time has passed.
+    /// Waits until all connections have ended, and drops those that have not when the time has passed. Those that cannot be dropped
+    /// then are left to themselves.
     async fn finish(&self, within: Option<Duration>) {
         self.stop.cancel();
-        if let Some(time) = within {
-            let _ = lamprey::with_timeout_async(time, self.open.wait_async()).await;
+        let Some(time) = within else { return self.open.wait_async().await };
+        if lamprey::with_timeout_async(time, self.open.wait_async()).await.is_err() {
             self.cut.cancel();
+            let _ = lamprey::with_timeout_async(AFTER_THE_CUT, self.open.wait_async()).await;
         }
-        self.open.wait_async().await;
     }
 }
 

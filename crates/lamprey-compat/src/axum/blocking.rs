@@ -12,7 +12,8 @@ use std::pin::Pin;
 /// A handler of axum that is no `async fn`: it takes extractors as any handler, runs on a host of its own, and may block there: on channels,
 /// locks, sockets and files of Lamprey, or by [`lamprey::wait`].
 ///
-/// The extractors are awaited before, by the connection.
+/// The extractors are awaited before, by the connection. The host has tokio's context ([`lamprey_compat::tokio`](crate::tokio())): `tokio::spawn`
+/// works there, and `lamprey::wait` of a future that needs tokio.
 ///
 /// # Examples
 /// ```
@@ -38,7 +39,8 @@ use std::pin::Pin;
 ///
 /// # Cancellation
 /// When the client goes away, the connection is dropped: the host is cancelled then, and unwinds from the call that it blocks in. (Of HTTP/1 this
-/// is seen while the server reads on; of HTTP/2, at once.)
+/// is seen while the server reads on; of HTTP/2, at once.) A lock that it holds across such a call is poisoned, and a destructor that panics in
+/// this unwind ends the process: [`lamprey::shield`] is for code that must not be interrupted.
 pub fn blocking<H>(handler: H) -> Blocking<H> {
     Blocking { handler, runtime: None }
 }
@@ -80,7 +82,11 @@ async fn on_host(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Se
             "a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`"
         )
     };
-    let mut host = CancelOnDrop(runtime.spawn(handle));
+    let mut host = CancelOnDrop(runtime.spawn(move || {
+        // Its worker may not have polled anything of tokio's yet.
+        crate::tokio::enter();
+        handle()
+    }));
     match (&mut host.0).await {
         Ok(response) => response,
         Err(JoinError::Panicked(panic)) => panic.resume(),

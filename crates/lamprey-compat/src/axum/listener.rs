@@ -8,6 +8,10 @@ use std::io;
 
 /// What accepts connections for [`serve`](super::serve()): Lamprey's listeners, or one of the program (for example one that
 /// makes a TLS stream of each connection).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no listener of `lamprey_compat::axum::serve`",
+    note = "a socket of tokio's or of `std` is bound by Lamprey instead: `lamprey::net::TcpListener::bind(address)?`"
+)]
 pub trait Listener: Send + Sync + 'static {
     /// A connection.
     type Io: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static;

@@ -80,7 +80,8 @@ impl Connected<IncomingStream<'_, TcpListener>> for std::net::SocketAddr {
 ///
 /// `K` tells these apart; it is found by the compiler.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be served",
+    message = "`{Self}` cannot be served at a listener `{L}`",
+    note = "the listener has to be one of Lamprey's, or of the program",
     note = "a router whose state has not been given is served after `.with_state(state)`"
 )]
 pub trait MakeService<L: Listener, K>: Send + 'static {

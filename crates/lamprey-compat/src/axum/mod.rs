@@ -42,13 +42,14 @@
 //! | what is started by `tokio::spawn`, so the callback of axum's `WebSocketUpgrade::on_upgrade` | tokio's thread ([`lamprey_compat::tokio`](crate::tokio())) |
 //! | timers of tokio within a handler or a middleware | tokio's thread wakes the parasite, which runs on a worker |
 //!
-//! An `async` handler must not block for long: it holds up the other parasites that its host polls. Within [`blocking`] it may.
+//! An `async` handler that blocks holds up its connection and the host that polls it, and cannot be cancelled there. Within [`blocking`] it may.
 //!
 //! | file | content |
 //! |---|---|
 //! | `serve` | the calls of a program |
 //! | `accept` | the loop that accepts, and what follows it |
 //! | `connection` | what serves a connection, and what ends it |
+//! | `first` | the time until the first request |
 //! | `listener`, `make` | what can be given to [`serve`] |
 //! | `load` | on which worker a connection is served |
 //! | `blocking` | handlers on hosts |
@@ -56,6 +57,7 @@
 mod accept;
 mod blocking;
 mod connection;
+mod first;
 mod listener;
 mod load;
 mod make;

@@ -47,15 +47,17 @@ use std::time::Duration;
 /// the server.
 ///
 /// # Cancellation
-/// Dropping the future stops to listen, and drops the connections; so does a cancellation of the host in `run`. Handlers
-/// in [`blocking`](super::blocking()) are cancelled then.
+/// Dropping the future stops to listen, and begins to drop the connections; so does a cancellation of the host in `run`. Each connection
+/// is dropped by its worker soon after, with the future of its handler, and handlers in [`blocking`](super::blocking()) are cancelled then.
+/// Nothing waits for that: [`finish_within`](WithGracefulShutdown::finish_within) does.
 #[track_caller]
 pub fn serve<L, M, K>(listener: L, make_service: M) -> Serve<L, M, K>
 where
     L: Listener,
     M: MakeService<L, K>,
 {
-    Serve { listener, make_service, http: connection::http(), kind: PhantomData }
+    let (http, first_request) = (connection::http(), connection::FIRST_REQUEST);
+    Serve { listener, make_service, http, first_request, kind: PhantomData }
 }
 
 /// A server without an end: what [`serve`] returns.
@@ -64,6 +66,7 @@ pub struct Serve<L, M, K> {
     listener: L,
     make_service: M,
     http: HttpBuilder,
+    first_request: Duration,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -79,8 +82,10 @@ impl<L: Listener, M: MakeService<L, K>, K: 'static> Serve<L, M, K> {
         WithGracefulShutdown { serve: self, signal, within: None }
     }
 
-    /// Changes hyper's settings of connections: limits, time limits, versions. Those of [`serve`]: a peer has 30 seconds for the headers of
-    /// a request, and may be idle for as long between two requests.
+    /// Changes hyper's settings of connections: limits, time limits, versions. Those of [`serve`]: a peer of HTTP/1
+    /// has 30 seconds for the headers of a request, counted from the end of the one before; so it may be idle for as long. A peer of HTTP/2
+    /// is sent a ping after 30 seconds without a frame of it, and is closed if it has not answered 20 seconds later; one that answers may be
+    /// idle for as long as it likes. The time until the first request is [`first_request_within`](Self::first_request_within).
     ///
     /// # Examples
     /// ```
@@ -96,6 +101,24 @@ impl<L: Listener, M: MakeService<L, K>, K: 'static> Serve<L, M, K> {
     /// ```
     pub fn http(mut self, change: impl FnOnce(&mut HttpBuilder)) -> Self {
         change(&mut self.http);
+        self
+    }
+
+    /// Closes a connection whose first request has not come so long after it was accepted: its handshake (of a listener that
+    /// makes TLS streams), the preface of HTTP/2, and the headers of the request. 30 seconds, unless this is called;
+    /// [`Duration::MAX`] is no limit.
+    ///
+    /// # Examples
+    /// ```
+    /// # use axum::Router;
+    /// # use std::time::Duration;
+    /// # let listener = lamprey::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let server = lamprey_compat::axum::serve(listener, Router::new()).first_request_within(Duration::from_secs(5));
+    /// # drop(server);
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn first_request_within(mut self, time: Duration) -> Self {
+        self.first_request = time;
         self
     }
 
@@ -137,8 +160,11 @@ where
     K: 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    /// Connections that have not ended so long after the signal are dropped, with the handlers that run for them. Otherwise they are
-    /// waited for without a limit.
+    /// Connections that have not ended so long after the signal are dropped, with the futures of their handlers, and the hosts of handlers
+    /// in [`blocking`](super::blocking()) are cancelled. Otherwise connections are waited for without a limit.
+    ///
+    /// The server waits for that, but for 2 seconds at most: an `async` handler that calls blocking code cannot be interrupted within
+    /// its poll. Its connection is dropped when the poll ends. Hosts in `blocking` may still unwind when the server has ended.
     pub fn finish_within(mut self, time: Duration) -> Self {
         self.within = Some(time);
         self
@@ -190,8 +216,9 @@ where
 
     fn into_future(self) -> ServeFuture {
         // In tokio's context, for the signal and the make-service.
-        let Self { serve: Serve { listener, make_service, http, .. }, signal, within } = self;
-        ServeFuture(Box::pin(crate::tokio(serve_until(listener, make_service, http, signal, within))))
+        let Self { serve: Serve { listener, make_service, http, first_request, .. }, signal, within } = self;
+        let settings = (http, first_request);
+        ServeFuture(Box::pin(crate::tokio(serve_until(listener, make_service, settings, signal, within))))
     }
 }
 

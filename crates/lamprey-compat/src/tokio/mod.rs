@@ -52,7 +52,8 @@
 //!
 //! A kernel thread that has a context already (a task of tokio's own polls the future) keeps that one.
 //!
-//! Within the future tokio's cooperative budget is off where Lamprey polls, as it is on every thread outside of tokio's tasks.
+//! Within the future tokio's cooperative budget is off where Lamprey polls, as it is on every thread outside of tokio's tasks. So a loop
+//! over operations of `tokio::sync` that are always ready does not give way: put a [`lamprey::yield_now_async`] into it.
 //!
 //! # What it costs
 //! About 10 ns for each poll. A wait that is ended by tokio's thread costs a wake across kernel threads, some microseconds
