@@ -345,7 +345,7 @@ fn a_key_that_is_not_that_of_the_clients_certificate_is_an_error() {
         for (key, is_good) in [(good, true), (other, false), (broken, false)] {
             let tls = TlsConfig::builder()
                 .unversioned_rustls_crypto_provider(provider())
-                .client_cert(Some(ClientCert::new_with_certs(&[certificate.clone()], key)));
+                .client_cert(Some(ClientCert::new_with_certs(std::slice::from_ref(&certificate), key)));
             let agent = agent(Config::builder().tls_config(tls.build()).build());
             let error = get(&agent, "https://localhost:1/").unwrap_err();
             // Nobody listens there.
