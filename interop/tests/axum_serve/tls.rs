@@ -9,8 +9,8 @@ use lamprey::net::{TcpListener, TcpStream};
 use lamprey_compat::Async;
 use lamprey_compat::axum::{Listener, serve};
 use lamprey_compat::rustls::TlsStream;
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use std::future::IntoFuture;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -95,12 +95,11 @@ fn has_said_hello(
 ) -> rustls::StreamOwned<ClientConnection, std::net::TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();
-    let config =
-        ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_protocol_versions(&[version])
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_protocol_versions(&[version])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
     let mut tls = ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(LIMIT)).unwrap();
