@@ -3,9 +3,10 @@
 //! [`agent`] makes an [`ureq::Agent`] that looks up names, connects, reads and writes through Lamprey. All else is ureq's: its
 //! pool, redirects, proxies by `CONNECT`, time limits. An agent is shared by any number of hosts; clones share the pool.
 //!
-//! `https` is ureq's connector for rustls over the same sockets, with the feature `rustls` of this crate. ureq has then its
-//! feature `rustls-no-provider`: add ureq's own features, or `rustls` with a provider, to your `Cargo.toml`, and say in the
-//! configuration which certificates to trust.
+//! `https` needs the feature `rustls` of this crate, and a provider of cryptography of your choice. [`agent`] has ureq's connector for
+//! rustls over the same sockets, and is configured by ureq's `TlsConfig`: a provider, by `unversioned_rustls_crypto_provider` or for
+//! the process by rustls's `install_default`, and roots, which are those of Mozilla unless you name others. `agent_with_tls` takes a
+//! configuration of rustls in its place. The guide's chapter on TLS has a program for each.
 //!
 //! [`LampreyConnector`] and [`LampreyResolver`] are the parts, for chains of connectors of your own. They implement traits which
 //! ureq calls unversioned: a new minor version of ureq may change them.
@@ -34,6 +35,14 @@
 //! # Cancellation
 //! A host that is cancelled during a request unwinds from it, and the connection is closed.
 
+#[cfg(feature = "rustls")]
+mod checked;
+#[cfg(feature = "rustls")]
+mod tls;
+
+#[cfg(feature = "rustls")]
+pub use tls::agent_with_tls;
+
 use lamprey::net::{Shutdown, TcpStream};
 use std::fmt;
 use std::future::Future;
@@ -54,8 +63,15 @@ use ureq::unversioned::transport::{
 use ureq::{Agent, Error};
 
 /// An agent whose requests block only the calling host.
+///
+/// # Errors
+/// Of a request for `https`, also of one that a server has redirected: `Tls`, which says what is missing, if there is no provider of
+/// cryptography, or if the roots are those of the platform (that takes `agent_with_tls`).
 pub fn agent(config: Config) -> Agent {
-    let connector = ().chain(ConnectProxyConnector::default()).chain(LampreyConnector::default());
+    let connector = ();
+    #[cfg(feature = "rustls")]
+    let connector = connector.chain(checked::Checked);
+    let connector = connector.chain(ConnectProxyConnector::default()).chain(LampreyConnector::default());
     #[cfg(feature = "rustls")]
     let connector = connector.chain(RustlsConnector::default());
     Agent::with_parts(config, connector.chain(NoClearText), LampreyResolver::default())

@@ -9,6 +9,8 @@ use lamprey::{TimedOut, spawn, with_timeout};
 use lamprey_compat::Async;
 use lamprey_compat::io::Blocking;
 use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 #[test]
@@ -122,5 +124,57 @@ fn it_works_on_threads_of_the_system() {
         here.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes.len(), 2_000_000);
         writer.join().unwrap();
+    });
+}
+
+/// Reads into memory of its own.
+struct Exchanges;
+
+impl tokio::io::AsyncRead for Exchanges {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let mut other = tokio::io::ReadBuf::new(Box::leak(Box::new([7; 64])));
+        other.set_filled(64);
+        *buf = other;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Says more than there is.
+struct Exaggerates;
+
+impl futures::io::AsyncRead for Exaggerates {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut [u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(buf.len() + 1))
+    }
+}
+
+impl tokio::io::AsyncWrite for Exaggerates {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(buf.len() + 1))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn a_count_of_bytes_that_cannot_be_is_a_panic_that_says_so() {
+    run(1, || {
+        let says = |broken: Box<dyn FnOnce() -> std::io::Result<usize> + Send>, text: &str| {
+            let panic = spawn(broken).join().unwrap_err().to_string();
+            assert!(panic.contains(text), "{panic}");
+        };
+        says(Box::new(|| Blocking::of_tokio(Exchanges).read(&mut [0; 8])), "another ReadBuf");
+        says(Box::new(|| Blocking::of_futures(Exaggerates).read(&mut [0; 8])), "poll_read has returned 9");
+        says(Box::new(|| Blocking::of_tokio(Exaggerates).write(&[0; 8])), "poll_write has returned 9");
     });
 }

@@ -126,3 +126,13 @@ fn an_async_service_is_called_from_blocking_code() {
         assert_eq!(wait(mapped.oneshot(1)).unwrap(), 2);
     });
 }
+
+#[test]
+#[should_panic(expected = "polled after it was ready")]
+fn an_answer_that_is_polled_after_it_was_ready() {
+    run(1, || {
+        let mut answer = service(|n: u32| Ok::<_, Infallible>(n)).call(1);
+        assert_eq!(wait(&mut answer).unwrap(), 1);
+        let _ = wait(&mut answer);
+    });
+}

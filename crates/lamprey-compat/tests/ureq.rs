@@ -2,9 +2,9 @@
 
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey_compat::rustls::TlsStream;
-use lamprey_compat::ureq::agent;
-use rustls::ServerConfig;
+use lamprey_compat::ureq::{agent, agent_with_tls};
 use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -229,5 +229,107 @@ fn https_is_trusted_or_refused() {
         let native = TlsConfig::builder().provider(ureq::tls::TlsProvider::NativeTls).build();
         let none = get(&lamprey_compat::ureq::agent(Config::builder().tls_config(native).build()), &url);
         assert!(matches!(none, Err(Error::Tls(_))), "{none:?}");
+    });
+}
+
+/// A server of `https` for "localhost", its URL, and its certificate.
+fn secure() -> (Server, String, rcgen::CertifiedKey<rcgen::KeyPair>) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let config = Arc::new(config);
+    let server = Server::start(move |stream| {
+        let _ = TlsStream::accept(stream, config.clone()).and_then(answer);
+    });
+    let url = format!("https://localhost:{}/secret", server.address.port());
+    (server, url, made)
+}
+
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn client(trusted: &rustls::pki_types::CertificateDer<'static>) -> ClientConfig {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
+#[test]
+fn https_without_a_provider_or_by_the_platforms_roots_is_an_error_that_says_what_to_do() {
+    run(|| {
+        let redirects = Server::start(|mut stream| {
+            let _ = stream.read(&mut [0; 2048]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 302 Found\r\nLocation: https://localhost:1/\r\nContent-Length: 0\r\n\r\n",
+            );
+        });
+        for url in ["https://localhost:1/".to_owned(), redirects.url("/")] {
+            let error = get(&agent(Config::default()), &url).unwrap_err();
+            assert!(
+                matches!(&error, Error::Tls(text) if text.contains("provider of cryptography")),
+                "{error}"
+            );
+            let tls = TlsConfig::builder()
+                .unversioned_rustls_crypto_provider(provider())
+                .root_certs(RootCerts::PlatformVerifier);
+            let agent = agent(Config::builder().tls_config(tls.build()).build());
+            let error = get(&agent, &url).unwrap_err();
+            assert!(matches!(&error, Error::Tls(text) if text.contains("agent_with_tls")), "{error}");
+        }
+    });
+}
+
+#[test]
+fn the_roots_of_the_web_are_there_and_trust_nobody_else() {
+    run(|| {
+        let (_server, url, _) = secure();
+        let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider()).build();
+        let refused = get(&agent(Config::builder().tls_config(tls).build()), &url).unwrap_err();
+        assert!(refused.to_string().contains("certificate"), "{refused}");
+    });
+}
+
+#[test]
+fn https_by_a_configuration_of_rustls() {
+    run(|| {
+        let (server, url, made) = secure();
+        let agent = agent_with_tls(Config::default(), Arc::new(client(made.cert.der())));
+        for _ in 0..10 {
+            assert_eq!(get(&agent, &url).unwrap(), "/secret ");
+        }
+        assert_eq!(server.accepted(), 1);
+        let plain = Server::plain();
+        assert_eq!(get(&agent, &plain.url("/plain")).unwrap(), "/plain ");
+        let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let agent = agent_with_tls(Config::default(), Arc::new(client(other.cert.der())));
+        let refused = get(&agent, &url).unwrap_err();
+        assert!(refused.to_string().contains("certificate"), "{refused}");
+    });
+}
+
+#[test]
+fn a_server_that_would_speak_http_2_or_says_nothing_is_an_error() {
+    run(|| {
+        let (_server, url, made) = secure();
+        let mut tls = client(made.cert.der());
+        tls.alpn_protocols = vec![b"h2".to_vec()];
+        let error = get(&agent_with_tls(Config::default(), Arc::new(tls)), &url).unwrap_err();
+        assert!(matches!(&error, Error::Tls(text) if text.contains("alpn_protocols")), "{error}");
+        let silent = Server::start(|_stream| lamprey::sleep(LONG));
+        let url = format!("https://localhost:{}/", silent.address.port());
+        let short = Config::builder().timeout_connect(Some(Duration::from_millis(20))).build();
+        let late = get(&agent_with_tls(short, Arc::new(client(made.cert.der()))), &url).unwrap_err();
+        assert!(matches!(late, Error::Timeout(_)), "{late:?}");
     });
 }

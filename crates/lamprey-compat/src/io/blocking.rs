@@ -37,6 +37,9 @@ use std::task::{Context, Poll, Waker};
 /// # Errors
 /// Those of what it wraps; `WouldBlock` on a host that is unwinding, if it would have to wait.
 ///
+/// # Panics
+/// If what it wraps says that it has read or written more than there was, or has put another buffer in the place of the one it got.
+///
 /// # Cancellation
 /// A host that is cancelled, or out of time, while it waits unwinds from here; the call has read or written nothing. (A `read_exact`
 /// or `write_all` consists of several.)
@@ -125,9 +128,17 @@ fn wait<R>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<io::Result<R>>) -> io:
     }
 }
 
+/// Who calls may rely on it.
+fn checked(count: usize, room: usize, what: &str) -> usize {
+    assert!(count <= room, "{what} has returned {count} for buffers of {room} bytes: it breaks its contract");
+    count
+}
+
 impl<T: Unpin, K: ReadBy<T>> Read for Blocking<T, K> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let room = buf.len();
         wait(|cx| K::poll_read(Pin::new(&mut self.inner), cx, buf))
+            .map(|count| checked(count, room, "poll_read"))
     }
 }
 
@@ -137,7 +148,9 @@ impl<T: Unpin, K: WriteBy<T>> Write for Blocking<T, K> {
     }
 
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        let room = bufs.iter().map(|buf| buf.len()).sum();
         wait(|cx| K::poll_write(Pin::new(&mut self.inner), cx, bufs))
+            .map(|count| checked(count, room, "poll_write"))
     }
 
     fn flush(&mut self) -> io::Result<()> {

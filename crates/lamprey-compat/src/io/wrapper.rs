@@ -29,7 +29,8 @@ use std::sync::Arc;
 ///
 /// * **Reads**: what a read has brought whose poll was dropped is for the next read. It is lost only if the adapter is dropped.
 /// * **Writes** are accepted when they begin, up to 256 KiB at once. A write that fails later is reported by the next write, flush or
-///   close. **Flush or close before you drop it**: the last write may not have begun by then.
+///   close. **Flush or close before you drop it**: a drop waits for nothing. What the kernel has begun of the last write is done; its
+///   rest, an operation that has not begun, and the error are lost.
 /// * **Seeks** and writes take back what was read ahead. Calls of the file's own, through the dereference or after
 ///   [`into_inner`](Self::into_inner), do not know of it: seek first.
 /// * One operation is in flight at a time: a write waits for a read. For a FIFO or a terminal, whose reads may wait for ever, take a
@@ -63,7 +64,10 @@ impl<T: Transport> Async<T> {
         self.0.get()
     }
 
-    /// What it wraps.
+    /// What it wraps. (Of the writing end of a pipe that has been closed: an end of a pipe without a reader.)
+    ///
+    /// # Panics
+    /// If the writing end of a pipe has been closed, and no descriptor is left for another one.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
@@ -74,7 +78,7 @@ impl<T: Transport> Async<T> {
 }
 
 impl<T: Transport<Driver = Direct<T>>> Async<T> {
-    /// What it wraps.
+    /// What it wraps. (Not for files and standard streams, nor for the writing end of a pipe.)
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.0.0
     }

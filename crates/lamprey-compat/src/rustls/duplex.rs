@@ -9,7 +9,8 @@ use lamprey::net::{TcpStream, UnixStream};
 
 /// A connected stream of bytes that TLS can run over: what a [`TlsStream`](super::TlsStream) asks of its socket.
 ///
-/// Each poll form registers the task of `cx` when it is pending. A read and a write may be polled by two tasks at once.
+/// Each poll form registers the task of `cx` when it is pending. A read and a write may be polled by two tasks at once. They are
+/// called while the stream is locked, so they must not use it. None may return more than the length of its buffers: that is a panic.
 pub trait Duplex: Send + Sync {
     /// Reads into `buf`. 0 is the end of the stream.
     ///

@@ -34,6 +34,11 @@ impl Incoming {
 
     /// `read` bytes have been read into [`space`](Self::space).
     pub(super) fn filled(&mut self, read: usize) {
+        let room = self.buf.len();
+        assert!(
+            read <= room,
+            "Duplex::poll_read has returned {read} for a buffer of {room} bytes: it breaks its contract"
+        );
         (self.from, self.to) = (0, read);
     }
 

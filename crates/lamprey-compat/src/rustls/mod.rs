@@ -57,6 +57,7 @@ mod wrapped;
 pub use self::duplex::Duplex;
 
 use self::state::State;
+use self::waiters::Waiters;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -74,7 +75,8 @@ use rustls::{ClientConfig, ClientConnection, Connection, ProtocolVersion, Server
 ///
 /// # The end
 /// A peer that is done sends `close_notify`, and reading returns 0. A connection that ends without, for example because
-/// somebody has cut it, is an `UnexpectedEof`. A stream that is dropped sends none, so that what a panic or a cancellation has cut
+/// somebody has cut it, is an `UnexpectedEof`; one whose peer breaks the protocol is an `InvalidData`. Reading returns what has
+/// arrived before, then the error, then the same error again. A stream that is dropped sends none, so that what a panic or a cancellation has cut
 /// off does not look complete: call [`close_notify`](Self::close_notify).
 ///
 /// # Memory
@@ -88,6 +90,7 @@ pub struct TlsStream<S> {
     socket: S,
     /// Of `std`, because it is never held while a thread waits for the socket.
     state: Mutex<State>,
+    waiters: Waiters,
     reading: lamprey::sync::Mutex<()>,
     writing: lamprey::sync::Mutex<()>,
     limits: Mutex<Limits>,
@@ -182,9 +185,11 @@ impl<S: Duplex> TlsStream<S> {
     /// A stream of a connection that the caller has made, for what rustls can set on one before its handshake, and for those that
     /// [`rustls::server::Acceptor`] returns.
     pub fn new(socket: S, connection: impl Into<Connection>) -> Self {
+        let (waiters, wakes_all) = Waiters::new();
         Self {
             socket,
-            state: Mutex::new(State::new(connection.into())),
+            state: Mutex::new(State::new(connection.into(), wakes_all)),
+            waiters,
             reading: lamprey::sync::Mutex::new(()),
             writing: lamprey::sync::Mutex::new(()),
             limits: Mutex::default(),

@@ -23,14 +23,14 @@ impl<S: Duplex> TlsStream<S> {
     /// `InvalidData` with a [`rustls::Error`] if the peer is not accepted or breaks the protocol; `UnexpectedEof` if it closes
     /// the connection; the socket's.
     pub fn poll_handshake(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.state().poll_handshake(&self.socket, Role::Writer, cx)
+        self.poll_locked(Role::Writer, cx, |state, _| state.poll_handshake(&self.socket))
     }
 
     /// Reads what has been decrypted, as much as has been received and fits. 0 is the end: the peer has sent `close_notify`.
     ///
     /// # Errors
     /// `UnexpectedEof` if the connection ends without `close_notify`: somebody may have cut it. `InvalidData` if the peer breaks
-    /// the protocol. As for [`poll_handshake`](Self::poll_handshake).
+    /// the protocol, after what it has sent before, and at each later read. As for [`poll_handshake`](Self::poll_handshake).
     pub fn poll_read(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let len = buf.len();
         self.poll_take(cx, len, |plaintext, filled| plaintext.read(&mut buf[filled..]))
@@ -66,25 +66,26 @@ impl<S: Duplex> TlsStream<S> {
         room: usize,
         mut take: impl FnMut(&mut Reader<'_>, usize) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        let mut state = self.state();
-        ready!(state.poll_handshake(&self.socket, Role::Reader, cx))?;
-        let mut taken = 0;
-        while taken < room {
-            match take(&mut state.conn.reader(), taken) {
-                Ok(0) => break,
-                Ok(more) => taken += more,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => match taken {
-                    // The end shows in what rustls returns then.
-                    0 => _ = ready!(state.poll_receive(&self.socket, cx))?,
-                    // An error shows at the next read.
-                    _ if state.process_rest(&self.socket).unwrap_or(false) => {}
-                    _ => break,
-                },
-                Err(_) if taken > 0 => break,
-                Err(error) => return Poll::Ready(Err(error)),
+        self.poll_locked(Role::Reader, cx, |state, cx| {
+            ready!(state.poll_handshake(&self.socket))?;
+            let mut taken = 0;
+            while taken < room {
+                match take(&mut state.conn.reader(), taken) {
+                    Ok(0) => break,
+                    Ok(more) => taken += more,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => match taken {
+                        // The end shows in what rustls returns then.
+                        0 => _ = ready!(state.poll_receive(&self.socket, cx))?,
+                        // An error shows at the next read.
+                        _ if state.process_rest(&self.socket).unwrap_or(false) => {}
+                        _ => break,
+                    },
+                    Err(_) if taken > 0 => break,
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-        }
-        Poll::Ready(Ok(taken))
+            Poll::Ready(Ok(taken))
+        })
     }
 
     /// Encrypts as much of `buf` as fits rustls's buffer (64 KiB), and sends it as far as there is room. The rest is sent
@@ -109,15 +110,17 @@ impl<S: Duplex> TlsStream<S> {
         cx: &mut Context<'_>,
         put: impl FnOnce(&mut State) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        let mut state = self.state();
-        state.check_writable()?;
-        ready!(state.poll_handshake(&self.socket, Role::Writer, cx))?;
-        ready!(self.poll_rest(&mut state, cx))?;
-        let put = put(&mut state)?;
-        if let Poll::Ready(sent) = self.poll_rest(&mut state, cx) {
-            sent?;
-        }
-        Poll::Ready(Ok(put))
+        self.poll_locked(Role::Writer, cx, |state, cx| {
+            state.check_writable()?;
+            ready!(state.poll_handshake(&self.socket))?;
+            ready!(self.poll_rest_in_turn(state, cx))?;
+            let put = put(state)?;
+            match self.poll_rest(state, cx) {
+                Poll::Ready(sent) => sent?,
+                Poll::Pending => state.owes_turn = true,
+            }
+            Poll::Ready(Ok(put))
+        })
     }
 
     /// Sends what has been written. Ready when the socket has all of it.
@@ -125,9 +128,23 @@ impl<S: Duplex> TlsStream<S> {
     /// # Errors
     /// As for [`poll_handshake`](Self::poll_handshake).
     pub fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.state();
-        ready!(state.poll_handshake(&self.socket, Role::Writer, cx))?;
-        self.poll_rest(&mut state, cx)
+        self.poll_locked(Role::Writer, cx, |state, cx| {
+            ready!(state.poll_handshake(&self.socket))?;
+            self.poll_rest_in_turn(state, cx)
+        })
+    }
+
+    /// [`poll_rest`](Self::poll_rest), and is pending once if a write has been ready in place of being that. (A socket now and then
+    /// wakes its task and is pending once, so that others run. Without this, a writer that is never held up by its socket would be
+    /// ready for ever.)
+    fn poll_rest_in_turn(&self, state: &mut State, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let owes_turn = std::mem::take(&mut state.owes_turn);
+        ready!(self.poll_rest(state, cx))?;
+        if owes_turn {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn poll_rest(&self, state: &mut State, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -142,13 +159,24 @@ impl<S: Duplex> TlsStream<S> {
     /// # Errors
     /// The socket's, but for that of one that is no longer connected.
     pub fn poll_close(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.state();
-        state.close();
-        ready!(self.poll_rest(&mut state, cx))?;
-        Poll::Ready(match self.socket.shutdown(Shutdown::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
-            done => done,
+        self.poll_locked(Role::Writer, cx, |state, cx| {
+            state.close();
+            ready!(self.poll_rest_in_turn(state, cx))?;
+            Poll::Ready(match self.socket.shutdown(Shutdown::Write) {
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+                done => done,
+            })
         })
+    }
+
+    /// Polls with the state locked. The context that `poll` gets wakes the task of `cx`, which is not called before it is unlocked.
+    fn poll_locked<R>(
+        &self,
+        role: Role,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut State, &mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        self.waiters.poll(role, cx, |cx| poll(&mut self.state(), cx))
     }
 }
 

@@ -1,14 +1,12 @@
 //! The connection of rustls between two system calls.
 
 use std::io::{self, IoSlice};
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use rustls::{Connection, Error};
 
 use super::duplex::Duplex;
 use super::incoming::Incoming;
-use super::waiters::{Role, Waiters};
 
 /// What the lock of a [`TlsStream`](super::TlsStream) protects. The lock is held for cryptography and for system calls that
 /// do not wait.
@@ -21,50 +19,47 @@ pub(super) struct State {
     is_established: bool,
     /// A task that writes may be registered with the socket; a reader must not take its place there.
     pub(super) writer_waits: bool,
+    /// A write was ready although the socket was pending, perhaps only to let other tasks run: the next one makes up for it.
+    pub(super) owes_turn: bool,
     /// `close_notify` has been queued.
     is_closed: bool,
-    waiters: Arc<Waiters>,
-    /// Wakes `waiters`.
+    /// Wakes the tasks of both roles.
     wakes_all: Waker,
 }
 
 impl State {
-    pub(super) fn new(conn: Connection) -> Self {
-        let waiters = Arc::new(Waiters::default());
+    pub(super) fn new(conn: Connection, wakes_all: Waker) -> Self {
         Self {
             conn,
             incoming: Incoming::default(),
             failed: None,
             is_established: false,
             writer_waits: false,
+            owes_turn: false,
             is_closed: false,
-            wakes_all: Waker::from(waiters.clone()),
-            waiters,
+            wakes_all,
         }
     }
 
     /// Ready when the handshake is over. Both directions may be polled by tasks of their own meanwhile, and each needs both
     /// directions of the socket, so both are woken whatever happens to it.
-    pub(super) fn poll_handshake(
-        &mut self,
-        socket: &impl Duplex,
-        role: Role,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    pub(super) fn poll_handshake(&mut self, socket: &impl Duplex) -> Poll<io::Result<()>> {
         if self.is_established {
             return Poll::Ready(Ok(()));
         }
-        self.waiters.register(role, cx.waker());
         let wakes_all = self.wakes_all.clone();
         let done = self.handshake(socket, &mut Context::from_waker(&wakes_all));
         if done.is_ready() {
-            self.waiters.wake_all();
+            wakes_all.wake();
         }
         done
     }
 
     fn handshake(&mut self, socket: &impl Duplex, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
+            if self.conn.is_handshaking() {
+                self.check()?;
+            }
             let sent = self.poll_send(socket, cx)?;
             if !self.conn.is_handshaking() {
                 ready!(sent);
@@ -120,10 +115,8 @@ impl State {
         if self.incoming.is_empty() {
             self.incoming.adapt();
         }
-        if let Err(error) = processed {
-            self.failed = Some(error);
-            self.check()?;
-        }
+        // What came before it may be there to be read: the next call says it.
+        self.failed = processed.err();
         Ok(if read == 0 { Received::End } else { Received::Some })
     }
 
@@ -188,7 +181,14 @@ impl<S: Duplex> io::Write for Records<'_, '_, S> {
 
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         match self.socket.poll_write_vectored(self.cx, bufs) {
-            Poll::Ready(written) => written,
+            Poll::Ready(written) => {
+                let (written, room) = (written?, bufs.iter().map(|buf| buf.len()).sum::<usize>());
+                assert!(
+                    written <= room,
+                    "Duplex::poll_write_vectored has returned {written} for {room} bytes: it breaks its contract"
+                );
+                Ok(written)
+            }
             Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }
     }

@@ -72,22 +72,34 @@ where
     #[track_caller]
     fn call(&mut self, request: Q) -> Answer<A, E> {
         let handler = self.handler.clone();
-        Answer(self.home.spawn(move || handler(request)))
+        Answer(self.home.spawn(move || handler(request)).map_or(Work::NoRuntime, Work::Host))
     }
 }
 
 /// The response that a host is working on.
+///
+/// # Panics
+/// When it is polled after it was ready.
 #[must_use = "an answer that is dropped cancels its host"]
-pub struct Answer<A, E>(Option<JoinHandle<Result<A, E>>>);
+pub struct Answer<A, E>(Work<A, E>);
+
+enum Work<A, E> {
+    Host(JoinHandle<Result<A, E>>),
+    NoRuntime,
+    Done,
+}
 
 impl<A, E> Future for Answer<A, E> {
     type Output = Result<A, CallError<E>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(host) = &mut self.0 else { return Poll::Ready(Err(CallError::NoRuntime)) };
-        let ended = std::task::ready!(Pin::new(host).poll(cx));
+        let ended = match &mut self.0 {
+            Work::Host(host) => std::task::ready!(Pin::new(host).poll(cx)),
+            Work::NoRuntime => return Poll::Ready(Err(CallError::NoRuntime)),
+            Work::Done => panic!("the answer of a service was polled after it was ready"),
+        };
         // Nothing is left to be cancelled.
-        self.0 = None;
+        self.0 = Work::Done;
         Poll::Ready(match ended {
             Ok(answer) => answer.map_err(CallError::Failed),
             Err(error) => Err(CallError::Ended(error)),
@@ -97,7 +109,7 @@ impl<A, E> Future for Answer<A, E> {
 
 impl<A, E> Drop for Answer<A, E> {
     fn drop(&mut self) {
-        if let Some(host) = &self.0 {
+        if let Work::Host(host) = &self.0 {
             host.cancel();
         }
     }
@@ -105,6 +117,9 @@ impl<A, E> Drop for Answer<A, E> {
 
 impl<A, E> fmt::Debug for Answer<A, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Answer").field(&self.0).finish()
+        match &self.0 {
+            Work::Host(host) => f.debug_tuple("Answer").field(host).finish(),
+            Work::NoRuntime | Work::Done => f.write_str("Answer"),
+        }
     }
 }

@@ -66,6 +66,27 @@ fn bytes_that_are_changed_on_the_way_are_an_error() {
     });
 }
 
+#[test]
+fn what_arrives_in_one_piece_with_a_broken_record_is_read_before_the_error() {
+    run(|| {
+        let (client, mut server) = pair();
+        let mut bytes = client.connection(|conn| {
+            conn.writer().write_all(b"abc").unwrap();
+            let mut bytes = Vec::new();
+            conn.write_tls(&mut bytes).unwrap();
+            bytes
+        });
+        bytes.extend(b"GET / HTTP/1.1\r\n\r\n");
+        client.socket().write_all_at_once(&bytes);
+        let mut read = Vec::new();
+        let error = server.read_to_end(&mut read).unwrap_err();
+        assert_eq!((&read[..], error.kind()), (&b"abc"[..], ErrorKind::InvalidData));
+        for _ in 0..2 {
+            assert_eq!(server.read(&mut [0; 4]).unwrap_err().kind(), ErrorKind::InvalidData);
+        }
+    });
+}
+
 trait WriteAllAtOnce {
     fn write_all_at_once(&self, bytes: &[u8]);
 }

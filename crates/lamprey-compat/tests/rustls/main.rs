@@ -5,6 +5,7 @@ mod ends;
 mod faces;
 mod halves;
 mod handshake;
+mod tasks;
 mod transfer;
 
 use lamprey::net::UnixStream;

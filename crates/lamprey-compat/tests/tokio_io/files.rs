@@ -2,13 +2,16 @@
 
 use crate::common::run;
 use lamprey::fs::{File, OpenOptions};
-use lamprey::wait;
+use lamprey::{parasite, wait};
 use lamprey_compat::Async;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, SeekFrom, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
@@ -246,4 +249,31 @@ fn a_file_of_a_simulation_is_written_sought_and_read() {
             .unwrap();
         });
     }
+}
+
+#[test]
+fn a_writer_to_a_file_that_never_waits_lets_others_run() {
+    run(1, || {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = stop.clone();
+        // It ends by itself after so many turns that nobody else has had, and says so.
+        let writing = parasite(async move {
+            let null = OpenOptions::new().write(true).open_async("/dev/null").await.unwrap();
+            let mut null = Async::new(null);
+            for _ in 0..2_000_000 {
+                null.write_all(&[0; 100]).await.unwrap();
+                null.flush().await.unwrap();
+                // Relaxed: nothing else is told by it.
+                if seen.load(Ordering::Relaxed) {
+                    return true;
+                }
+            }
+            false
+        });
+        for _ in 0..10 {
+            lamprey::sleep(Duration::from_millis(2));
+        }
+        stop.store(true, Ordering::Relaxed); // as above
+        assert!(writing.join().unwrap(), "nobody else has run");
+    });
 }

@@ -36,8 +36,14 @@ impl<T> Blocking<T, OfTokio> {
 
 impl<T: AsyncRead> ReadBy<T> for OfTokio {
     fn poll_read(from: Pin<&mut T>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let memory = buf.as_ptr();
         let mut buf = ReadBuf::new(buf);
         ready!(from.poll_read(cx, &mut buf))?;
+        let is_same = std::ptr::eq(memory, buf.filled().as_ptr());
+        assert!(
+            is_same,
+            "poll_read has put another ReadBuf in the place of the one it got: nothing has been read"
+        );
         Poll::Ready(Ok(buf.filled().len()))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::{self, SeekFrom};
+use std::mem::take;
 use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub(super) has_no_cursor: bool,
     /// A write has been accepted since the last flush.
     pub(super) is_dirty: bool,
+    /// A write was ready although its operation was pending, perhaps only to let other tasks run.
+    pub(super) owes_turn: bool,
     /// The seek whose result nobody has asked for yet.
     pub(super) seeking: Option<SeekFrom>,
     pub(super) sought: Option<io::Result<u64>>,
@@ -47,12 +50,19 @@ impl State {
         self.flight = Some(Box::pin(flight));
     }
 
-    /// Ends what is in flight.
+    /// Ends what is in flight, and is pending once if a write has been ready in place of being that. (An operation now and then wakes
+    /// its task and is pending once, so that others run. Without this, a writer whose operations need no wait would be ready for
+    /// ever.)
     pub(super) fn settle(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let owes_turn = take(&mut self.owes_turn);
         let Some(flight) = &mut self.flight else { return Poll::Ready(()) };
         let done = ready!(flight.as_mut().poll(cx));
         self.flight = None;
         self.take(done);
+        if owes_turn {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         Poll::Ready(())
     }
 

@@ -58,8 +58,9 @@ impl<T: Writes> PollWrite for Queued<T> {
             Done::Wrote(result, bytes)
         });
         // It begins; whether it has ended, too, makes no difference but for the error.
-        if state.settle(cx).is_ready() {
-            state.report()?;
+        match state.settle(cx) {
+            Poll::Ready(()) => state.report()?,
+            Poll::Pending => state.owes_turn = true,
         }
         Poll::Ready(Ok(count))
     }
