@@ -35,6 +35,23 @@ fn curl_and_the_server_agree_on_a_version() {
     assert!(status.success() && text.contains("the end"), "{status}\n{text}");
 }
 
+/// An overflow of a host's stack would end the server.
+#[test]
+fn twenty_clients_come_at_once() {
+    let (folder, mut server, url) = start();
+    for version in ["--http1.1", "--http2"] {
+        let start = || Running::start(curl(&folder).args(["--cacert", "cert.pem", version, &url]));
+        let clients: Vec<_> = (0..20).map(|_| start()).collect();
+        for client in clients {
+            let (status, text) = client.end();
+            assert!(status.success() && text.contains("hello by HTTP"), "{status}\n{text}");
+        }
+    }
+    server.terminate();
+    let (status, text) = server.end();
+    assert!(status.success(), "{status}\n{text}");
+}
+
 #[test]
 fn a_large_body_goes_there_and_back() {
     let (folder, _server, url) = start();

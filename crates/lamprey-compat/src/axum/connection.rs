@@ -7,8 +7,8 @@
 //! # The stack
 //! A peer decides how deep TLS and HTTP go, so nothing of that is on a stack that is used up already. Code without optimisation keeps a copy
 //! of what it moves in each frame, and a connection of hyper is large (11 KiB with TLS): so only pointers are moved, and it is made in a
-//! call that has returned before it is polled ([`Connections::begin`]). The first poll gives way: the following ones are on
-//! the stacks that run woken parasites, with nothing of the program's below.
+//! call that has returned before it is polled ([`Connections::begin`]). The first poll is on a host of its own, with nothing of the
+//! program's below.
 
 use super::HttpBuilder;
 use super::first::{First, Watched};
@@ -81,21 +81,25 @@ impl Connections {
             + 'static,
     {
         let (shared, placement, member) = (self.clone(), self.load.place(), self.open.member());
-        let builder = Builder::new().name("connection of axum").worker(placement.worker());
+        let builder = Builder::new().worker(placement.worker());
         let first = First::within(self.first_request);
         let parts = Box::new((io, service));
         let connection = async move {
             // Dropped last, also where the parasite is cancelled.
             let _counted = (member, placement);
-            // See The stack. And what a handler does before it first waits does not hold up the loop that accepts.
-            lamprey::yield_now_async().await;
             // An error is that of a peer that has gone or does not speak HTTP: nobody is left to be told.
             let _ = shared.cut.run_async(shared.serve(parts, first)).await;
         };
-        builder.parasite_in(&self.runtime, crate::tokio(connection)).map(|it| it.detach())
+        // The parasite begins on the stack of this host, which then ends: what a handler does before it first waits does not hold up
+        // the loop that accepts. (One that is started for a worker from here could not leave that worker.)
+        let start = move || {
+            Builder::new().name("connection of axum").parasite(crate::tokio(connection)).map(|it| it.detach())
+        };
+        builder.spawn_in(&self.runtime, start).map(drop)
     }
 
     /// hyper's connection, before its first poll.
+    #[expect(clippy::boxed_local, reason = "moved by the pointer until here")]
     #[inline(never)]
     fn begin<I, S>(&self, parts: Box<(I, S)>, first: &First) -> Pin<Box<OfHyper<'_, I, S>>>
     where
@@ -120,7 +124,7 @@ impl Connections {
             + 'static,
     {
         let mut connection = self.begin(parts, &first);
-        let mut first = first.is_overdue();
+        let mut first = first.overdue();
         let mut stopped = pin!(self.stop.wait_async());
         let mut is_told = false;
         poll_fn(|cx| {

@@ -32,7 +32,7 @@ impl First {
     }
 
     /// Ready when the time is over and no request has come.
-    pub(super) fn is_overdue(self) -> Overdue {
+    pub(super) fn overdue(self) -> Overdue {
         Overdue(Some(self))
     }
 }
@@ -55,7 +55,7 @@ impl<R, S: Service<R>> Service<R> for Watched<S> {
     }
 }
 
-/// What [`First::is_overdue`] returns. Its timer ends with the first request.
+/// What [`First::overdue`] returns. Its timer ends with the first request.
 pub(super) struct Overdue(Option<First>);
 
 impl Future for Overdue {
