@@ -65,9 +65,13 @@ impl Client {
 
     /// True if the server has closed the connection, without another byte.
     pub fn is_closed(&mut self) -> bool {
-        match self.0.read(&mut [0]) {
-            Ok(read) => read == 0,
-            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+        loop {
+            match self.0.read(&mut [0]) {
+                Ok(read) => return read == 0,
+                // A signal ends a read that has a time limit, also where it restarts others.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() == io::ErrorKind::ConnectionReset,
+            }
         }
     }
 }
