@@ -14,8 +14,8 @@ macro_rules! chapters {
 }
 
 chapters! {
+    Tls "tls.md"
     CratesOfTokio "crates-of-tokio.md"
     Http "http.md"
     MovingAnAxumApplication "moving-an-axum-application.md"
-    Tls "tls.md"
 }
