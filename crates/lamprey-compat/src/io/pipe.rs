@@ -2,7 +2,7 @@
 
 use super::transport::{Direct, Driver, PollRead, PollWrite, Transport};
 use lamprey::io::{PipeReader, PipeWriter, pipe};
-use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+use std::io::{self, ErrorKind, IoSlice};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::task::{Context, Poll};
@@ -70,15 +70,6 @@ impl PollRead for Direct<PipeReader> {
         buf: &'b mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<&'b mut [u8]>> {
         self.0.poll_read_uninit(cx, buf)
-    }
-
-    fn poll_read_vectored(
-        &mut self,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let first = bufs.iter_mut().find(|buf| !buf.is_empty());
-        self.0.poll_read(cx, first.map_or(&mut [], |buf| &mut **buf))
     }
 }
 

@@ -47,11 +47,15 @@ pub trait PollRead {
         buf: &'b mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<&'b mut [u8]>>;
 
+    /// Into the first buffer that is not empty, where a second one saves no system call.
     fn poll_read_vectored(
         &mut self,
         cx: &mut Context<'_>,
         bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>>;
+    ) -> Poll<io::Result<usize>> {
+        let first = bufs.iter_mut().find(|buf| !buf.is_empty());
+        self.poll_read(cx, first.map_or(&mut [], |buf| &mut **buf))
+    }
 }
 
 /// Writing. A poll that is pending has written nothing.

@@ -110,13 +110,17 @@ impl<S: AsFd> Socket<S> {
     ) -> io::Result<T> {
         coop::call(coop::SYSTEM);
         let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
-        let mut is_first = true;
+        // After a wait it looks: one in `poll(2)` counts no edge, and that of the last try may not have been fetched.
+        let mut has_waited = false;
         loop {
             self.check_open()?;
             let seen = self.readiness.edges(interest);
-            let is_drained =
-                interest == Interest::Read && std::mem::take(&mut is_first) && self.is_drained(seen);
-            match if is_drained { Err(Errno::AGAIN) } else { operation(self.inner.as_fd()) } {
+            let tried = if std::mem::replace(&mut has_waited, true) {
+                operation(self.as_fd())
+            } else {
+                self.unless_drained(interest, seen, &mut operation)
+            };
+            match tried {
                 Ok(value) => return Ok(value),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => self.wait(&mut waiting, seen)?,

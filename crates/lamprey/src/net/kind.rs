@@ -26,10 +26,10 @@ const TCP: [Option<Protocol>; 2] = [Some(ipproto::TCP), Some(ipproto::MPTCP)];
 /// # Errors
 /// `InvalidInput`, with what it is; the system's.
 pub(super) fn check(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
+    check_type(fd, kind)?;
     if simulated::is_known(fd) {
         return Ok(());
     }
-    check_type(fd, kind)?;
     let listens = sockopt::socket_acceptconn(fd)?;
     match kind {
         Kind::TcpListener | Kind::UnixListener if !listens => {
@@ -64,15 +64,16 @@ pub(super) fn check_type(fd: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
     if !is_family {
         return Err(wrong(fd, kind, &format!("a socket of the family {}", family.as_raw())));
     }
-    let is_tcp = matches!(kind, Kind::TcpSocket | Kind::TcpStream | Kind::TcpListener);
-    let protocol = sockopt::socket_protocol(fd)?;
-    if is_tcp && !TCP.contains(&protocol) && sockopt::socket_type(fd)? == SocketType::STREAM {
-        let number = protocol.map_or(0, |protocol| protocol.as_raw().get());
-        return Err(wrong(fd, kind, &format!("a socket of the protocol {number}")));
-    }
     let is_datagram = matches!(kind, Kind::UdpSocket | Kind::UnixDatagram);
     match sockopt::socket_type(fd)? {
-        SocketType::STREAM if !is_datagram => Ok(()),
+        SocketType::STREAM if is_unix && !is_datagram => Ok(()),
+        SocketType::STREAM if !is_datagram => match sockopt::socket_protocol(fd)? {
+            protocol if TCP.contains(&protocol) => Ok(()),
+            protocol => {
+                let number = protocol.map_or(0, |protocol| protocol.as_raw().get());
+                Err(wrong(fd, kind, &format!("a socket of the protocol {number}")))
+            }
+        },
         SocketType::DGRAM if is_datagram => Ok(()),
         SocketType::STREAM => Err(wrong(fd, kind, "a stream socket")),
         SocketType::DGRAM => Err(wrong(fd, kind, "a datagram socket")),

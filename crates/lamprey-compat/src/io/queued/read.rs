@@ -4,7 +4,7 @@ use super::flight::Done;
 use super::operations::Reads;
 use super::{CHUNK, Queued};
 use crate::io::transport::PollRead;
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::mem::{MaybeUninit, take};
 use std::task::{Context, Poll, ready};
 
@@ -56,14 +56,5 @@ impl<T: Reads> PollRead for Queued<T> {
     ) -> Poll<io::Result<&'b mut [u8]>> {
         let ahead = ready!(self.poll_ahead(cx, buf.len()))?;
         Poll::Ready(Ok(buf[..ahead.len()].write_copy_of_slice(ahead)))
-    }
-
-    fn poll_read_vectored(
-        &mut self,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let first = bufs.iter_mut().find(|buf| !buf.is_empty());
-        self.poll_read(cx, first.map_or(&mut [], |buf| &mut **buf))
     }
 }

@@ -12,7 +12,7 @@
 //!   program takes out of the descriptor by itself, by `MSG_OOB`, before its edge has been fetched.)
 //! * Only of TCP: a read of a Unix socket may stop between messages that came with descriptors.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::Errno;
 
@@ -40,10 +40,24 @@ impl Stream for std::os::unix::net::UnixStream {
 pub(crate) struct Drained(AtomicU64);
 
 impl<S: AsFd> Socket<S> {
-    /// True if a read would find nothing: the caller may wait for an edge after `seen` instead. False where no edge would tell the
-    /// caller, as it is not going to wait.
+    /// Calls `operation`, unless it would find nothing: then the caller may wait for an edge after `seen`.
+    ///
+    /// # Errors
+    /// Those of `operation`; `EAGAIN` without a call.
     #[inline]
-    pub(super) fn is_drained(&self, seen: u64) -> bool {
+    pub(super) fn unless_drained<T>(
+        &self,
+        interest: Interest,
+        seen: u64,
+        operation: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let is_drained = interest == Interest::Read && self.is_drained(seen);
+        if is_drained { Err(Errno::AGAIN) } else { operation(self.as_fd()) }
+    }
+
+    /// True if a read would find nothing. False where no edge would tell the caller, as it is not going to wait.
+    #[inline]
+    fn is_drained(&self, seen: u64) -> bool {
         // Relaxed: the count of edges, which is compared, orders what matters; a value that is seen late costs a call.
         self.drained.0.load(Ordering::Relaxed) == seen.wrapping_add(1) && self.can_wait_for_edges()
     }

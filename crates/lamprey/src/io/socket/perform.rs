@@ -44,8 +44,7 @@ impl<S: AsFd> Socket<S> {
         if !self.is_behind(interest) || self.options.nonblocking() {
             coop::call(coop::SYSTEM);
             self.check_open()?;
-            let is_drained = interest == Interest::Read && self.is_drained(self.edges(interest));
-            match if is_drained { Err(Errno::AGAIN) } else { (forms.attempt)(&mut on, self.as_fd()) } {
+            match self.unless_drained(interest, self.edges(interest), |fd| (forms.attempt)(&mut on, fd)) {
                 Ok(value) => return Ok(value),
                 Err(Errno::AGAIN) => self.set_behind(interest, true),
                 Err(Errno::INTR) => {}

@@ -30,8 +30,7 @@ impl<S: AsFd> Socket<S> {
         loop {
             self.check_open()?;
             let seen = self.edges(interest);
-            let is_drained = interest == Interest::Read && self.is_drained(seen);
-            match if is_drained { Err(Errno::AGAIN) } else { operation(self.inner.as_fd()) } {
+            match self.unless_drained(interest, seen, &mut operation) {
                 Ok(value) => return Poll::Ready(Ok(value)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
