@@ -1,10 +1,10 @@
 //! The command line.
 
 use crate::benches;
-use crate::harness::report::{Order, TINY};
-use crate::harness::{Bench, Effort};
+use crate::harness::report::Order;
+use crate::harness::{Bench, order};
+use lexopt::Parser;
 use lexopt::prelude::*;
-use lexopt::{Arg, Parser};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -90,23 +90,12 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
 }
 
 fn run(parser: &mut Parser) -> Result<Order, lexopt::Error> {
-    let mut run = Order { benches: Vec::new(), rivals: false, json: None, effort: Effort::Full };
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Value(name) => named(&name.string()?, &mut run.benches)?,
-            Long("rivals") => run.rivals = true,
-            Long("quick") => run.effort = Effort::Quick,
-            Long("json") => run.json = Some(parser.value()?.into()),
-            other => return Err(Arg::unexpected(other)),
-        }
-    }
-    if std::env::var_os(TINY).is_some() {
-        run.effort = Effort::Tiny;
-    }
-    if run.benches.is_empty() {
-        return Err(format!("nothing to run: name some of {}, or all", names()).into());
-    }
-    Ok(run)
+    order::parse(parser, &benches::ALL, group, |_| None)
+}
+
+/// The natural programs have one name together.
+fn group(name: &str) -> Option<Vec<&'static Bench>> {
+    (name == benches::savina::GROUP).then(benches::savina::all)
 }
 
 fn plot(parser: &mut Parser) -> Result<Vec<PathBuf>, lexopt::Error> {
@@ -117,29 +106,10 @@ fn plot(parser: &mut Parser) -> Result<Vec<PathBuf>, lexopt::Error> {
     Ok(files)
 }
 
-/// Adds the benches that `name` stands for. A bench that is named twice runs once.
-fn named(name: &str, benches: &mut Vec<&'static Bench>) -> Result<(), lexopt::Error> {
-    let meant = match (name, benches::find(name)) {
-        ("all", _) => benches::ALL.to_vec(),
-        (benches::savina::GROUP, _) => benches::savina::all(),
-        (_, Some(bench)) => vec![bench],
-        _ => return Err(format!("no bench `{name}`: there are {}", names()).into()),
-    };
-    for bench in meant {
-        if benches.iter().all(|b| b.name != bench.name) {
-            benches.push(bench);
-        }
-    }
-    Ok(())
-}
-
-fn names() -> String {
-    benches::ALL.map(|b| b.name).join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::Effort;
 
     fn parsed(line: &str) -> Result<Command, String> {
         parse(line.split_whitespace().map(OsString::from))

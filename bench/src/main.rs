@@ -9,11 +9,10 @@ mod work;
 
 use bench_harness as harness;
 
-use anyhow::{Context, Result};
 use cli::Command;
 use harness::machine::Machine;
+use harness::order::{list, say};
 use harness::{descriptors, report, worker};
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     };
     let done = match command {
         Command::Help => say(cli::USAGE).map(|()| true),
-        Command::List => list(),
+        Command::List => list(&benches::ALL).map(|()| true),
         Command::Run(order) => {
             descriptors::raise();
             report::run(&order, facts(), &targets::TARGETS)
@@ -54,16 +53,4 @@ fn main() -> ExitCode {
 fn facts() -> Machine {
     let rivals = ["tokio", "may", "monoio", "corosensei", "crossbeam-channel", "flume", "parking_lot"];
     Machine::look(include_str!("../../Cargo.lock"), &rivals)
-}
-
-fn say(text: &str) -> Result<()> {
-    writeln!(io::stdout(), "{text}").context("cannot write")
-}
-
-fn list() -> Result<bool> {
-    for bench in benches::ALL {
-        let variants: Vec<_> = bench.variants.iter().map(|v| v.name).collect();
-        say(&format!("{:<15} {}\n{:15} by {}", bench.name, bench.about, "", variants.join(", ")))?;
-    }
-    Ok(true)
 }

@@ -9,6 +9,7 @@ pub mod cores;
 pub mod descriptors;
 pub mod drive;
 pub mod machine;
+pub mod order;
 pub mod process;
 pub mod programs;
 pub mod record;

@@ -1,10 +1,10 @@
 //! The command line.
 
 use crate::benches;
-use bench_harness::report::{Order, TINY};
-use bench_harness::{Bench, Effort};
+use bench_harness::report::Order;
+use bench_harness::{Effort, order};
+use lexopt::Parser;
 use lexopt::prelude::*;
-use lexopt::{Arg, Parser};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
@@ -81,40 +81,10 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
 }
 
 fn run(parser: &mut Parser) -> Result<Order, lexopt::Error> {
-    let mut run = Order { benches: Vec::new(), rivals: false, json: None, effort: Effort::Full };
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Value(name) => named(&name.string()?, &mut run.benches)?,
-            Long("rivals") => run.rivals = true,
-            Long("quick") => run.effort = Effort::Quick,
-            Long("smoke") => run.effort = Effort::Tiny,
-            Long("json") => run.json = Some(parser.value()?.into()),
-            other => return Err(Arg::unexpected(other)),
-        }
-    }
-    if std::env::var_os(TINY).is_some() {
-        run.effort = Effort::Tiny;
-    }
-    if run.benches.is_empty() {
-        return Err(format!("nothing to run: name some of {}, or all", names()).into());
-    }
-    Ok(run)
-}
-
-/// Adds the benches that `name` stands for. A bench that is named twice runs once.
-fn named(name: &str, benches: &mut Vec<&'static Bench>) -> Result<(), lexopt::Error> {
-    let meant: Vec<_> = benches::ALL.into_iter().filter(|b| b.name == name || name == "all").collect();
-    if meant.is_empty() {
-        return Err(format!("no bench `{name}`: there are {}", names()).into());
-    }
-    for bench in meant {
-        if benches.iter().all(|b| b.name != bench.name) {
-            benches.push(bench);
-        }
-    }
-    Ok(())
-}
-
-fn names() -> String {
-    benches::ALL.map(|b| b.name).join(", ")
+    order::parse(
+        parser,
+        &benches::ALL,
+        |_| None,
+        |argument| (*argument == Long("smoke")).then_some(Effort::Tiny),
+    )
 }

@@ -6,11 +6,10 @@ mod rivals;
 mod targets;
 mod work;
 
-use anyhow::{Context, Result};
 use bench_harness::machine::Machine;
+use bench_harness::order::{list, say};
 use bench_harness::{report, worker};
 use cli::Command;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
     };
     let done = match command {
         Command::Help => say(cli::USAGE).map(|()| true),
-        Command::List => list(),
+        Command::List => list(&benches::ALL).map(|()| true),
         Command::Run(order) => report::run(&order, facts(), &targets::TARGETS),
         Command::TlsClients { what, server } => work::tls::serve_orders(&what, server).map(|()| true),
         Command::Child { bench, variant, workers } => {
@@ -44,16 +43,4 @@ fn main() -> ExitCode {
 fn facts() -> Machine {
     let libraries = ["axum", "hyper", "ring", "rustls", "tokio", "tokio-rustls", "tonic"];
     Machine::look(include_str!("../../../interop/Cargo.lock"), &libraries)
-}
-
-fn say(text: &str) -> Result<()> {
-    writeln!(io::stdout(), "{text}").context("cannot write")
-}
-
-fn list() -> Result<bool> {
-    for bench in benches::ALL {
-        let variants: Vec<_> = bench.variants.iter().map(|v| v.name).collect();
-        say(&format!("{:<15} {}\n{:15} by {}", bench.name, bench.about, "", variants.join(", ")))?;
-    }
-    Ok(true)
 }

@@ -111,8 +111,3 @@ pub const ALL: [&Bench; 58] = [
     &sim::RUNS,
     &compile::BENCH,
 ];
-
-/// Finds a bench by name.
-pub fn find(name: &str) -> Option<&'static Bench> {
-    ALL.into_iter().find(|b| b.name == name)
-}
