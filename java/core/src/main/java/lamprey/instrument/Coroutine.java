@@ -1,0 +1,165 @@
+package lamprey.instrument;
+
+/**
+ * A computation that can be suspended and resumed: the frames of its transformed methods, while it is suspended, and the loop that runs them. Threads
+ * are built on it; it knows nothing of schedulers.
+ *
+ * <p><b>Lazy thaw.</b> Only the innermost frame is resumed. When its method returns, or throws, the loop hands the result to the frame of its
+ * caller. If it suspends again, the frames below have never been touched: a suspension costs the frames that are new, whatever the depth.
+ *
+ * <p><b>Who may touch what.</b> {@link #top} belongs to the kernel thread that runs the coroutine; between two runs, to whoever will run it next. The
+ * scheduler that hands a coroutine from one kernel thread to another orders these (its queue is the happens-before edge).
+ */
+public abstract class Coroutine {
+    /** The innermost saved frame; null before the first run, while none is saved, and after the end. */
+    Frame top;
+
+    /** A coroutine that has not started. */
+    protected Coroutine() {}
+
+    /** The computation. Must be transformed if it suspends; it is called once, by {@link #resume()}. */
+    protected abstract void body() throws Throwable;
+
+    /**
+     * The object whose method {@code run()V} is called by {@link #body()}, if body calls nothing else and is not transformed itself; null if
+     * body is itself transformed.
+     */
+    protected Object target() {
+        return null;
+    }
+
+    /**
+     * A suspension failed, as a method that is not transformed is in the way: the primitive that asked for it must be undone. The running
+     * coroutine gets a {@link PinnedError}.
+     */
+    protected void suspensionFailed() {}
+
+    /** Whether there are saved frames. */
+    protected final boolean isSuspended() {
+        return top != null;
+    }
+
+    /** The saved frames, innermost first; null if there are none. */
+    protected final Frame frames() {
+        return top;
+    }
+
+    /** Replaces the saved frames. */
+    protected final void frames(Frame innermost) {
+        top = innermost;
+    }
+
+    /**
+     * Runs until it suspends or ends. The primitive that had suspended returns {@code value}, or throws {@code error} if that is not null.
+     *
+     * @return true if it suspended, false if it has ended
+     * @throws Throwable what the computation has thrown, at its end
+     */
+    protected final boolean resume(Execution e, Object value, Throwable error) throws Throwable {
+        Coroutine outer = e.current;
+        e.current = this;
+        try {
+            return run(e, value, error);
+        } finally {
+            e.current = outer;
+        }
+    }
+
+    private boolean run(Execution e, Object value, Throwable error) throws Throwable {
+        Resume r = e.resume;
+        r.ref = value;
+        r.error = error;
+        Frame frame = top;
+        if (frame == null) {
+            if (start(e)) {
+                return true;
+            }
+        }
+        while (frame != null) {
+            Frame caller = frame.caller;
+            top = caller;
+            try {
+                frame.resume(r);
+                r.error = null;
+                if (e.suspend.active && returnedWhileActive(e) && suspended(e, frame, caller)) {
+                    return true;
+                }
+            } catch (Suspend s) {
+                if (suspended(e, frame, caller)) {
+                    return true;
+                }
+            } catch (Throwable t) {
+                r.error = e.suspend.active ? swallowed(e) : t;
+            }
+            if (r.error != null) {
+                Traces.stitch(r.error, caller);
+            }
+            frame = caller;
+        }
+        Throwable thrown = r.error;
+        r.ref = null;
+        r.error = null;
+        if (thrown != null) {
+            throw thrown;
+        }
+        return false;
+    }
+
+    /** The first run. Returns whether it has suspended. */
+    private boolean start(Execution e) {
+        try {
+            body();
+            e.resume.error = null;
+            return e.suspend.active && returnedWhileActive(e) && startSuspended(e);
+        } catch (Suspend s) {
+            return startSuspended(e);
+        } catch (Throwable t) {
+            e.resume.error = e.suspend.active ? swallowed(e) : t;
+            return false;
+        }
+    }
+
+    private boolean startSuspended(Execution e) {
+        Suspend s = e.suspend;
+        Object target = target();
+        boolean direct = target == null ? s.left != null && s.left.name.equals("body") : RUN.leadsTo(s.left, target);
+        if (!s.active || s.outermost == null || !direct) {
+            e.resume.error = s.refuse("the start of the thread", target == null ? "body()" : "run() of " + target.getClass().getName());
+            return false;
+        }
+        keep(s, null);
+        return true;
+    }
+
+    /** With flags that is how a method suspends; else a {@link Suspend} was caught on its way, and the thread has gone on. */
+    private static boolean returnedWhileActive(Execution e) {
+        if (!Backend.FLAGS) {
+            e.resume.error = swallowed(e);
+        }
+        return Backend.FLAGS;
+    }
+
+    private static final Site RUN = Site.parse("i java/lang/Runnable run ()V -1");
+
+    /** The resumed frame has suspended again: its saved form is the outermost of the new ones, or a method that is not transformed hid it. */
+    private boolean suspended(Execution e, Frame resumed, Frame caller) {
+        Suspend s = e.suspend;
+        if (!s.active || s.outermost == null || s.left != resumed.method()) {
+            e.resume.error = s.refuse("the runtime", "resume of " + resumed.method());
+            return false;
+        }
+        keep(s, caller);
+        return true;
+    }
+
+    private void keep(Suspend s, Frame caller) {
+        s.outermost.caller = caller;
+        top = s.innermost;
+        s.abandon();
+    }
+
+    /** An exception has ended the run while frames were being saved: it was thrown by a method that had caught the {@link Suspend}. */
+    private static Throwable swallowed(Execution e) {
+        return e.suspend.refuse("the runtime", "a method");
+    }
+}

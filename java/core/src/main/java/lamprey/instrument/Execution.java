@@ -1,0 +1,61 @@
+package lamprey.instrument;
+
+/**
+ * What suspending and resuming need of the kernel thread they happen on: which coroutine runs, and the objects that are used again for each
+ * suspension. One for each kernel thread that runs coroutines; only that thread touches it.
+ */
+public final class Execution {
+    /** The coroutine that runs on this kernel thread; null if none does. */
+    Coroutine current;
+    final Suspend suspend = new Suspend(this);
+    final Resume resume = new Resume();
+
+    private static final ThreadLocal<Execution> OF_OTHERS = new ThreadLocal<>();
+
+    /** Of a thread that is about to run coroutines. */
+    public Execution() {}
+
+    /** Of the calling kernel thread; null if it never ran a coroutine. */
+    public static Execution current() {
+        Thread t = Thread.currentThread();
+        return t instanceof CarrierThread ? ((CarrierThread) t).execution : OF_OTHERS.get();
+    }
+
+    /** Of the calling kernel thread. */
+    static Execution currentOrNew() {
+        Execution e = current();
+        if (e == null) {
+            e = new Execution();
+            OF_OTHERS.set(e);
+        }
+        return e;
+    }
+
+    /** The coroutine that runs on this kernel thread; null if none does. */
+    public Coroutine running() {
+        return current;
+    }
+
+    /**
+     * Suspends the running coroutine. For {@link Primitive} methods, which must return at once what this returns, if it returns at all: the call
+     * of the primitive returns, later, what {@link Coroutine#resume()} was told to deliver.
+     *
+     * @throws PinnedError if the coroutine is being suspended already: a method that is not transformed has caught the {@link Suspend}
+     */
+    public <T> T suspend(MethodInfo primitive) {
+        if (suspend.active) {
+            throw suspend.refuse(primitive.toString(), "a blocking method after a suspension was caught");
+        }
+        suspend.begin(primitive);
+        if (Backend.FLAGS) {
+            return null;
+        }
+        throw suspend;
+    }
+
+    /** With flags: whether the thread is being suspended, so that the caller must save its frame and return. Called by generated code. */
+    public static Suspend unwinding() {
+        Execution e = current();
+        return e != null && e.suspend.active ? e.suspend : null;
+    }
+}
