@@ -16,6 +16,8 @@ import lamprey.instrument.Monitors;
  */
 public class InputStreamReader extends java.io.InputStreamReader {
     private final Feed feed;
+    private boolean isLeft;
+    private char left;
 
     /** With the default character set. */
     public InputStreamReader(InputStream in) {
@@ -61,15 +63,35 @@ public class InputStreamReader extends java.io.InputStreamReader {
     public int read() throws IOException {
         Monitors.enter(feed);
         try {
-            while (true) {
-                try {
-                    return super.read();
-                } catch (Feed.Empty e) {
-                    feed.fill();
-                }
-            }
+            return readOne();
         } finally {
             Monitors.exit(feed);
+        }
+    }
+
+    /** By two characters, as the decoder gives none for half a pair. The second is kept here: the decoder would lose it if it ran out of bytes. */
+    private int readOne() throws IOException {
+        if (isLeft) {
+            isLeft = false;
+            return left;
+        }
+        char[] two = new char[2];
+        int n = decode(two, 0, 2);
+        if (n == 2) {
+            left = two[1];
+            isLeft = true;
+        }
+        return n < 0 ? -1 : two[0];
+    }
+
+    /** At least two characters are asked for. */
+    private int decode(char[] c, int off, int len) throws IOException {
+        while (true) {
+            try {
+                return super.read(c, off, len);
+            } catch (Feed.Empty e) {
+                feed.fill();
+            }
         }
     }
 
@@ -77,13 +99,28 @@ public class InputStreamReader extends java.io.InputStreamReader {
     public int read(char[] c, int off, int len) throws IOException {
         Monitors.enter(feed);
         try {
-            while (true) {
-                try {
-                    return super.read(c, off, len);
-                } catch (Feed.Empty e) {
-                    feed.fill();
+            if (len <= 0 || off < 0 || len > c.length - off) {
+                return super.read(c, off, len);
+            }
+            super.ready();
+            int n = 0;
+            if (isLeft) {
+                c[off] = left;
+                isLeft = false;
+                n = 1;
+                if (len == 1 || !super.ready()) {
+                    return 1;
                 }
             }
+            int more;
+            if (len - n == 1) {
+                int one = readOne();
+                more = one < 0 ? -1 : 1;
+                c[off + n] = one < 0 ? c[off + n] : (char) one;
+            } else {
+                more = decode(c, off + n, len - n);
+            }
+            return more < 0 ? (n == 0 ? -1 : n) : n + more;
         } finally {
             Monitors.exit(feed);
         }
@@ -94,7 +131,8 @@ public class InputStreamReader extends java.io.InputStreamReader {
         Monitors.enter(feed);
         try {
             // The decoder asks the feed only about bytes that are in its hands; those of the source are asked for here.
-            return super.ready() || feed.source.available() > 0;
+            boolean decoded = super.ready();
+            return decoded || isLeft || feed.source.available() > 0;
         } finally {
             Monitors.exit(feed);
         }

@@ -109,8 +109,10 @@ public class PrintStream extends java.io.PrintStream {
                 sink.drain();
             }
         } catch (InterruptedIOException e) {
+            sink.reset();
             PicoThread.currentThread().interrupt();
         } catch (IOException e) {
+            sink.reset();
             setError();
         } finally {
             if (outer) {
@@ -122,7 +124,9 @@ public class PrintStream extends java.io.PrintStream {
 
     @Override
     public boolean checkError() {
-        flush();
+        if (!closed) {
+            flush();
+        }
         boolean ours;
         boolean outer = begin();
         try {

@@ -33,19 +33,18 @@ final class Sinks {
             flushed = true;
         }
 
-        /** Writes on what is there, and flushes if that was asked for. Blocks. */
+        /** Writes on what is there, which stays if that fails, and flushes if that was asked for. Blocks. */
         void drain() throws IOException {
-            boolean flush = flushed;
-            flushed = false;
             int n = count;
             if (n > 0) {
-                count = 0;
                 out.write(buf, 0, n);
+                count = 0;
                 if (buf.length > KEEP) {
                     buf = new byte[32];
                 }
             }
-            if (flush) {
+            if (flushed) {
+                flushed = false;
                 out.flush();
             }
         }
@@ -98,19 +97,18 @@ final class Sinks {
         @Override
         public void close() {}
 
-        /** Writes on what is there, and flushes if that was asked for. Blocks. */
+        /** Writes on what is there, which stays if that fails, and flushes if that was asked for. Blocks. */
         void drain() throws IOException {
-            boolean flush = flushed;
-            flushed = false;
             int n = count;
             if (n > 0) {
-                count = 0;
                 out.write(chars, 0, n);
+                count = 0;
                 if (chars.length > KEEP) {
                     chars = new char[32];
                 }
             }
-            if (flush) {
+            if (flushed) {
+                flushed = false;
                 out.flush();
             }
         }

@@ -32,6 +32,9 @@ final class Streams {
         if (len < 0) {
             throw new IllegalArgumentException("len < 0");
         }
+        if (len == 0) {
+            in.read(new byte[0], 0, 0);
+        }
         List<byte[]> full = new ArrayList<>();
         byte[] chunk = new byte[Math.min(len, CHUNK)];
         int used = 0;
