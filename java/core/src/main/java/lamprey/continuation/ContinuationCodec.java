@@ -152,7 +152,7 @@ public final class ContinuationCodec {
             for (int i = frames.length - 1; i >= 0; i--) {
                 FrameRecord.of(frames[i]).write(out);
             }
-            out.writeObject(value);
+            out.writeChecked(value);
             for (int i = frames.length - 1; i >= 0; i--) {
                 out.writeFrame(frames[i]);
             }
