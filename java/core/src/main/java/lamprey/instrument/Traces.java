@@ -119,7 +119,7 @@ public final class Traces {
     /** Whether a call is of the runtime, not of the program, so that a trace leaves it out. */
     private static boolean isHidden(String type, String method) {
         if (method.equals("body")) {
-            return type.equals("lamprey.PicoThread") || type.equals("lamprey.continuation.Delimited");
+            return type.equals("lamprey.LightThread") || type.equals("lamprey.PicoThread") || type.equals("lamprey.continuation.Delimited");
         }
         // The body that the transformer makes for a method reference: the JVM has no frame for one.
         return method.startsWith("lambda$pico$") || method.equals("resume") && isFrameClass(type);

@@ -23,6 +23,6 @@ final class Sum$pico0 extends Frame {
         if (r.error != null) {
             throw r.error;
         }
-        r.ref = Sum.go((Sum) a0, i1, (String) r.ref, a2);
+        r.ref = Sum.run$pico((Sum) a0, i1, (String) r.ref, a2);
     }
 }

@@ -26,6 +26,6 @@ final class Sum$pico1 extends Frame {
         if (r.error != null) {
             throw r.error;
         }
-        r.ref = a0 + "!" + r.ref;
+        r.ref = Sum.ask$pico(a0, r.ref);
     }
 }

@@ -20,11 +20,11 @@ class Sum implements Computation<Object, Object>, Serializable {
 
     @Override
     public Object run(Object extra) throws Exception {
-        return go(this, -1, null, extra);
+        return run$pico(this, -1, null, extra);
     }
 
     /** The body of run, from round {@code i} on; the first time with -1. */
-    static Object go(Sum self, int i, String answer, Object extra) throws Exception {
+    static Object run$pico(Sum self, int i, String answer, Object extra) throws Exception {
         if (answer != null) {
             self.log.append(answer).append(';');
         }
@@ -44,12 +44,25 @@ class Sum implements Computation<Object, Object>, Serializable {
 
     static Object ask(Object question) {
         try {
-            return question + "!" + Continuation.suspend(question);
+            return answered(question, Continuation.suspend(question));
         } catch (Suspend s) {
             Sum$pico1 f = new Sum$pico1();
             f.a0 = question;
             throw Sum.<RuntimeException>raise(s.capture(f, Sum$pico1.INFO, null));
         }
+    }
+
+    static Object ask$pico(Object question, Object answer) {
+        return answered(question, answer);
+    }
+
+    private static Object answered(Object question, Object answer) {
+        if (answer instanceof RuntimeException) {
+            RuntimeException wanted = new IllegalStateException("wanted", new ArithmeticException("cause"));
+            wanted.addSuppressed((RuntimeException) answer);
+            throw wanted;
+        }
+        return question + "!" + answer;
     }
 
     @SuppressWarnings("unchecked")
