@@ -115,19 +115,23 @@ final class Classes implements Opcodes {
         e.constant(m.id);
         e.world("enter", "(I)Z");
         e.visitJumpInsn(IFNE, go);
-        returnZero(m, e);
+        returnField(m, e);
         e.label(go);
         e.block(m.body);
         if (e.reachable) {
-            returnZero(m, e);
+            returnField(m, e);
         }
         e.visitMaxs(0, 0);
         e.visitEnd();
     }
 
-    private static void returnZero(Meth m, Emit e) {
-        if (m.result != Kind.VOID) {
-            Leaves.zero(m.result).code.emit(e, new Expr[0]);
+    /** Returns what a static field holds: rarely null, so that the caller goes on. */
+    private static void returnField(Meth m, Emit e) {
+        if (m.result == Kind.GRID) {
+            e.visitInsn(ACONST_NULL);
+        } else if (m.result != Kind.VOID) {
+            e.visitFieldInsn(GETSTATIC, Program.G, Program.field(m.result), m.result.stack().desc);
+            e.narrow(m.result);
         }
         e.visitInsn(m.result.op(IRETURN));
     }

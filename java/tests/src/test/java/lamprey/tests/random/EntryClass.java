@@ -33,7 +33,7 @@ final class EntryClass implements Opcodes {
         end(v);
         v = begin("reset", "()V");
         for (Kind k : Program.fields()) {
-            zero(v, k);
+            argument(v, k, 5);
             v.visitFieldInsn(PUTSTATIC, Program.G, Program.field(k), k.desc);
         }
         end(v);
@@ -50,10 +50,6 @@ final class EntryClass implements Opcodes {
         v.visitInsn(RETURN);
         v.visitMaxs(0, 0);
         v.visitEnd();
-    }
-
-    private static void zero(MethodVisitor v, Kind k) {
-        v.visitInsn(k.isReference() ? ACONST_NULL : k.size() == 1 ? k == Kind.FLOAT ? FCONST_0 : ICONST_0 : k == Kind.LONG ? LCONST_0 : DCONST_0);
     }
 
     private void run() {
@@ -130,11 +126,21 @@ final class EntryClass implements Opcodes {
                 v.visitInsn(ICONST_4);
                 v.visitIntInsn(NEWARRAY, T_INT);
                 break;
-            case BASE:
-                receiver(v, Program.B);
+            case LONGS:
+                v.visitInsn(ICONST_3);
+                v.visitIntInsn(NEWARRAY, T_LONG);
+                break;
+            case OBJECTS:
+                v.visitInsn(ICONST_4);
+                v.visitTypeInsn(ANEWARRAY, "java/lang/Object");
+                break;
+            case GRID:
+                v.visitInsn(ICONST_2);
+                v.visitInsn(ICONST_4);
+                v.visitMultiANewArrayInsn("[[I", 2);
                 break;
             default:
-                v.visitInsn(ACONST_NULL);
+                receiver(v, Program.B);
         }
     }
 }

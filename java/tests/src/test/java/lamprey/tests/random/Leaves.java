@@ -57,7 +57,7 @@ final class Leaves implements Opcodes {
             case DOUBLE:
                 return ldc(k, s.oneIn(5) ? Double.POSITIVE_INFINITY : s.below(9) / 4d);
             default:
-                return s.oneIn(4) ? zero(k) : reference(k);
+                return s.oneIn(16) ? zero(k) : reference(k);
         }
     }
 

@@ -34,7 +34,7 @@ final class Operators implements Opcodes {
             case OBJECTS:
                 return s.oneIn(2) ? literal(k, Kind.OBJECT) : cloned(k);
             case BASE:
-                return s.oneIn(3) ? cast(k) : x.calls().creation();
+                return s.oneIn(8) ? cast(k) : x.calls().creation();
             default:
                 return x.leaves.leaf(k);
         }
@@ -146,7 +146,7 @@ final class Operators implements Opcodes {
                 e.visitMethodInsn(INVOKESTATIC, "java/lang/String", "valueOf", "(" + k.desc + ")Ljava/lang/String;", false);
             }, x.expr(k));
         }
-        if (s.oneIn(3)) {
+        if (s.oneIn(8)) {
             return cast(Kind.STRING);
         }
         return new Expr(Kind.STRING, (e, kids) -> {
