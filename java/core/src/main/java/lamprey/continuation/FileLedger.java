@@ -41,13 +41,16 @@ public final class FileLedger implements Ledger, Closeable {
     @Override
     public boolean accept(UUID id) throws IOException {
         synchronized (WITHIN_THIS_JVM) {
-            try (FileLock lock = file.lock()) {
+            FileLock lock = file.lock();
+            try {
                 readOthers();
                 if (seen.contains(id)) {
                     return false;
                 }
                 append(id);
                 return true;
+            } finally {
+                lock.release();
             }
         }
     }

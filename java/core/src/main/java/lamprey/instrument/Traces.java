@@ -214,6 +214,8 @@ public final class Traces {
         }
         if (method.equals("main$pico$body")) {
             method = "main";
+        } else if (method.equals("new" + TWIN)) {
+            method = "<init>";
         } else if (method.endsWith(TWIN)) {
             method = method.substring(0, method.length() - TWIN.length());
         } else {
