@@ -107,12 +107,12 @@ public final class Channel<T> implements AutoCloseable {
 
     /** Sends if that is possible at once. Does not block. */
     public boolean trySend(T value) {
-        return new Send<>(this, value).now();
+        return new Send<>(this, value).attemptNow();
     }
 
     /** Receives if that is possible at once; null if not. Does not block. */
     public T tryRecv() {
-        return receive.now();
+        return receive.attemptNow();
     }
 
     /** The event of {@link #send(Object)}. */
@@ -242,7 +242,7 @@ public final class Channel<T> implements AutoCloseable {
             this.value = value;
         }
 
-        boolean now() {
+        boolean attemptNow() {
             Object v = attempt();
             if (v == NO) {
                 return false;
@@ -274,7 +274,7 @@ public final class Channel<T> implements AutoCloseable {
             this.channel = channel;
         }
 
-        T now() {
+        T attemptNow() {
             Object v = attempt();
             return v == NO ? null : result(v);
         }

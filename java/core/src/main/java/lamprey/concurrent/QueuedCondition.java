@@ -6,7 +6,7 @@ import java.util.Date;
 import java.util.concurrent.TimeUnit;
 import lamprey.Parking;
 import lamprey.PicoThread;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 import lamprey.concurrent.QueuedSynchronizer.Node;
 import lamprey.concurrent.QueuedSynchronizer.Wait;
 
@@ -92,9 +92,9 @@ class QueuedCondition {
 
     /** As {@link #await()}, for this time at most; what is left of it. */
     public final long awaitNanos(long nanos) throws InterruptedException {
-        long deadline = Clock.nanoTime() + nanos;
+        long deadline = PicoRuntime.nanoTime() + nanos;
         await(true, Math.max(nanos, 0));
-        return deadline - Clock.nanoTime();
+        return deadline - PicoRuntime.nanoTime();
     }
 
     /** As {@link #await()}, for this time at most; false if that is over. */
@@ -104,7 +104,7 @@ class QueuedCondition {
 
     /** As {@link #await()}, until this date at most; false if that is over. */
     public final boolean awaitUntil(Date deadline) throws InterruptedException {
-        return await(true, QueuedSynchronizer.nanos(deadline.getTime() - Clock.currentTimeMillis(), TimeUnit.MILLISECONDS));
+        return await(true, QueuedSynchronizer.nanos(deadline.getTime() - PicoRuntime.currentTimeMillis(), TimeUnit.MILLISECONDS));
     }
 
     private boolean await(boolean interruptible, long nanos) throws InterruptedException {

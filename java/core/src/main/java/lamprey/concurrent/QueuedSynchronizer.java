@@ -9,7 +9,7 @@ import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 
 /**
  * What {@link java.util.concurrent.locks.AbstractQueuedSynchronizer} is, for light and kernel threads in any mixture; rewritten programs get it in its place. A
@@ -206,7 +206,7 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
     /** Waits at its place in the queue until it has acquired, or the time is up. */
     final boolean acquireQueued(Node n, int arg, boolean interruptible, long nanos) throws InterruptedException {
         boolean timed = nanos != Long.MAX_VALUE;
-        long deadline = timed ? Clock.nanoTime() + nanos : 0;
+        long deadline = timed ? PicoRuntime.nanoTime() + nanos : 0;
         boolean acquired = false;
         try {
             for (;;) {
@@ -216,7 +216,7 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
                     acquired = true;
                     return true;
                 }
-                long left = timed ? deadline - Clock.nanoTime() : Long.MAX_VALUE;
+                long left = timed ? deadline - PicoRuntime.nanoTime() : Long.MAX_VALUE;
                 if (left <= 0) {
                     return false;
                 }

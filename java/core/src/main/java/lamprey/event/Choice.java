@@ -5,7 +5,7 @@ import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 
 /**
  * The decision of one thread between several offers. At most one of them is ever chosen, by the thread itself or by a peer.
@@ -91,7 +91,7 @@ public final class Choice extends Blocker {
         if (timer == null) {
             return (Branch) Parking.await(this);
         }
-        Object winner = Parking.await(this, Math.max(timer.deadline - Clock.nanoTime(), 0));
+        Object winner = Parking.await(this, Math.max(timer.deadline - PicoRuntime.nanoTime(), 0));
         return winner == Cause.TIMEOUT ? timer : (Branch) winner;
     }
 

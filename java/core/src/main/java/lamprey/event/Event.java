@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 import lamprey.instrument.Suspendable;
 
 /**
@@ -124,6 +124,6 @@ public abstract class Event<T> {
 
     /** The current instant, as {@link #at} understands it. */
     public static long now() {
-        return Clock.nanoTime();
+        return PicoRuntime.nanoTime();
     }
 }

@@ -1,7 +1,7 @@
 package lamprey.event;
 
 import java.util.List;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 
 /** The combinators: how each kind of event becomes branches of a synchronisation. */
 final class Events {
@@ -119,7 +119,7 @@ final class Events {
 
         @Override
         void flatten(Sync s, Step path) {
-            long now = Clock.nanoTime();
+            long now = PicoRuntime.nanoTime();
             // Differences of nanoTime must stay below 2^63.
             long wait = absolute ? nanos - now : Math.min(nanos, Long.MAX_VALUE / 2);
             s.add(new Branch(null, path, now + wait));

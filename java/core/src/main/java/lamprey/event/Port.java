@@ -64,7 +64,7 @@ public abstract class Port<T> extends Event<T> {
 
     /** The result of an operation as the caller sees it. */
     @SuppressWarnings("unchecked")
-    protected static <R> R result(Object value) {
+    public static <R> R result(Object value) {
         if (value instanceof Failure) {
             throw ((Failure) value).exception();
         }

@@ -3,7 +3,7 @@ package lamprey.event;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import lamprey.instrument.Clock;
+import lamprey.PicoRuntime;
 
 /**
  * One synchronisation: the branches of an event, decided in rounds. There is one round, and one winner, unless the winner is a member of a
@@ -59,7 +59,7 @@ final class Sync {
         for (int i = 0; i < count; i++) {
             Branch b = branches[i];
             if (b.port == null) {
-                if (b.deadline - Clock.nanoTime() <= 0) {
+                if (b.deadline - PicoRuntime.nanoTime() <= 0) {
                     return b;
                 }
                 timer = timer == null || b.deadline - timer.deadline < 0 ? b : timer;
