@@ -22,6 +22,8 @@ public final class Suspend extends Error {
     Frame outermost;
     /** The method that was left last: of {@link #outermost}, or the primitive. */
     MethodInfo left;
+    /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
+    boolean delimited;
 
     private final Execution execution;
 
@@ -32,20 +34,33 @@ public final class Suspend extends Error {
 
     void begin(MethodInfo primitive) {
         active = true;
+        delimited = false;
         innermost = outermost = null;
         left = primitive;
+    }
+
+    void begin(Frame frame) {
+        active = true;
+        delimited = false;
+        innermost = outermost = frame;
+        left = frame.method();
     }
 
     /**
      * Saves the frame of a transformed method, whose call of {@code frame.site} has been left by this. Called by generated code.
      *
      * @param receiver the object whose method was called, null for a static method or constructor
-     * @return this, to be thrown on; or a {@link PinnedError}, to be thrown to the program as the result of that call
+     * @return this, to be thrown on
+     * @throws PinnedError if the frame cannot be saved; to the program it is as if the call had thrown it
      */
-    public Throwable capture(Frame frame, MethodInfo method, Object receiver) {
-        Site site = method.sites[frame.site];
+    public Suspend capture(Frame frame, MethodInfo method, Object receiver) {
+        return capture(frame, method, method.sites[frame.site], receiver);
+    }
+
+    /** As the other one, for a call that is known only at run time. */
+    Suspend capture(Frame frame, MethodInfo method, Site site, Object receiver) {
         if (!active || !site.leadsTo(left, receiver)) {
-            return refuse(method, site, receiver);
+            throw refuse(method, site, receiver);
         }
         if (outermost == null) {
             innermost = frame;
@@ -80,7 +95,7 @@ public final class Suspend extends Error {
             + " through a method that is not transformed (frames saved so far: " + names() + ")");
         abandon();
         Coroutine current = execution.current;
-        if (current != null) {
+        if (current != null && !delimited) {
             current.suspensionFailed();
         }
         return error;
@@ -97,7 +112,7 @@ public final class Suspend extends Error {
         StringBuilder names = new StringBuilder();
         for (Frame f = innermost; f != null; f = f.caller) {
             MethodInfo m = f.method();
-            names.append(names.length() == 0 ? "" : ", ").append(m).append(':').append(m.sites[f.site].line);
+            names.append(names.length() == 0 ? "" : ", ").append(m).append(':').append(m.at(f.site).getLineNumber());
         }
         return names.length() == 0 ? "none" : names.toString();
     }
