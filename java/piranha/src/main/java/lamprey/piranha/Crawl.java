@@ -45,14 +45,7 @@ public final class Crawl {
      * @throws IllegalStateException if a thread could not be started, or failed by an error of the program; its cause says why
      */
     public Statistics run() throws InterruptedException {
-        List<URL> first = admit(options.start);
-        if (options.pool) {
-            new Pool(this).start(first);
-        } else {
-            for (URL u : first) {
-                new Thread(new Piranha(this, u, 0)).start();
-            }
-        }
+        start(admit(options.start));
         synchronized (this) {
             while (!ended && failure == null) {
                 wait();
@@ -63,6 +56,20 @@ public final class Crawl {
             }
         }
         return statistics;
+    }
+
+    private void start(List<URL> first) {
+        if (options.program == Options.Program.POOL) {
+            new Pool(this).start(first);
+            return;
+        }
+        for (URL u : first) {
+            if (options.program == Options.Program.VIRTUAL) {
+                new VirtualPiranha(this, u, 0).start();
+            } else {
+                new Thread(new Piranha(this, u, 0)).start();
+            }
+        }
     }
 
     /** What has been done so far. */

@@ -3,6 +3,7 @@ package lamprey.piranha;
 import java.net.URL;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** What the command line asks for. Immutable once read. */
 public final class Options {
@@ -13,7 +14,8 @@ public final class Options {
         + "  --per-host N    at most N of them from the same server (8)\n"
         + "  --delay MS      at least so long from one request to the next to the same server (0)\n"
         + "  --policy P      which of the waiting threads is next: fifo (breadth first), lifo (depth first), random (fifo)\n"
-        + "  --program P     threads: a thread for each URL; pool: --threads threads for all of them (threads)\n"
+        + "  --program P     threads: a thread for each URL; pool: --threads threads for all of them; virtual: a virtual\n"
+        + "                  thread of the JDK for each (threads)\n"
         + "  --backend B     what threads are: coroutines, virtual, platform (coroutines)\n"
         + "  --carriers N    kernel threads that run the coroutines (as many as processors)\n"
         + "  --other-hosts   follow links to servers that no start page is on\n"
@@ -21,6 +23,7 @@ public final class Options {
         + "  --no-links      read the start pages only\n"
         + "  --timeout MS    to connect, to answer and for a whole page (30000)\n"
         + "  --max-bytes N   cut longer pages (10000000)\n"
+        + "  --repeat N      crawl N times, to see what is left of the JVM's warming up (1)\n"
         + "  --agent TEXT    how the crawler names itself (Piranha/0.1)\n"
         + "  --verbose       a line for each URL";
 
@@ -32,7 +35,8 @@ public final class Options {
     int perHost = 8;
     int delayMillis;
     Order policy = Order.FIFO;
-    boolean pool;
+    Program program = Program.THREADS;
+    int repeat = 1;
     String backend = "coroutines";
     int carriers;
     boolean otherHosts;
@@ -42,6 +46,16 @@ public final class Options {
     int maxBytes = 10_000_000;
     String agent = "Piranha/0.1";
     boolean verbose;
+
+    /** How URLs are given to threads. */
+    enum Program {
+        /** {@link Piranha}. */
+        THREADS,
+        /** {@link Pool}. */
+        POOL,
+        /** {@link VirtualPiranha}. */
+        VIRTUAL
+    }
 
     private Options() {}
 
@@ -108,7 +122,7 @@ public final class Options {
                 policy = Order.parse(value);
                 break;
             case "--program":
-                pool = oneOf(name, value, "threads", "pool").equals("pool");
+                program = Program.valueOf(oneOf(name, value, "threads", "pool", "virtual").toUpperCase(Locale.ROOT));
                 break;
             case "--backend":
                 backend = oneOf(name, value, "coroutines", "virtual", "platform");
@@ -118,6 +132,9 @@ public final class Options {
                 break;
             case "--timeout":
                 timeoutMillis = number(name, value, 1);
+                break;
+            case "--repeat":
+                repeat = number(name, value, 1);
                 break;
             case "--max-bytes":
                 maxBytes = number(name, value, 1);

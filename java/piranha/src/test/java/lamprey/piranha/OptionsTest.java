@@ -18,7 +18,7 @@ class OptionsTest {
         assertEquals(7, o.pages);
         assertEquals(Order.LIFO, o.policy);
         assertEquals("http://h/", o.start.get(0).toString());
-        assertTrue(!o.robots && o.pool);
+        assertTrue(!o.robots && o.program == Options.Program.POOL);
     }
 
     @Test
