@@ -1,6 +1,9 @@
 package lamprey.piranha;
 
+import java.util.Locale;
+import lamprey.Backend;
 import lamprey.PicoRuntime;
+import lamprey.Schedulers;
 
 /** The command line. Chooses what the threads run on; the rest of the program does not know. */
 public final class Main {
@@ -10,12 +13,26 @@ public final class Main {
     public static void main(String[] args) {
         Options options = options(args);
         Session session = new Session(options);
-        PicoRuntime.Builder b = PicoRuntime.builder().backend(options.backend);
-        if (options.carriers > 0) {
-            b.carriers(options.carriers);
+        PicoRuntime runtime;
+        try {
+            runtime = runtime(options);
+        } catch (IllegalArgumentException | UnsupportedOperationException e) {
+            System.err.println(e.getMessage());
+            System.exit(2);
+            return;
         }
-        b.build().run(session);
+        runtime.run(session);
         System.exit(session.exitCode());
+    }
+
+    private static PicoRuntime runtime(Options options) {
+        PicoRuntime.Builder b = PicoRuntime.builder().backend(Backend.valueOf(options.backend.toUpperCase(Locale.ROOT)));
+        if (options.policy == Order.LIFO) {
+            b.scheduler(Schedulers.lifo());
+        } else if (options.policy == Order.RANDOM) {
+            b.scheduler(Schedulers.random(1));
+        }
+        return (options.carriers > 0 ? b.carriers(options.carriers) : b).build();
     }
 
     /** Ends the process if there is nothing to do. */

@@ -21,7 +21,7 @@ public class EchoServer implements Runnable {
     }
 
     /** Serves, after it has printed its port, until the process is killed. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         new EchoServer().run();
     }
 

@@ -35,18 +35,25 @@ public enum Kind {
     }
 
     private Maker maker() {
-        switch (this) {
-            case PLATFORM:
-                return Thread::new;
-            case VIRTUAL:
-                return body -> unstarted(Thread.class.getMethod("ofVirtual").invoke(null), body);
-            default:
-                Executor one = new OneThread();
-                return body -> {
-                    Constructor<?> c = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
-                    c.setAccessible(true);
-                    return unstarted(c.newInstance(one), body);
-                };
+        if (name().equals("PLATFORM")) {
+            return Thread::new;
+        }
+        if (name().equals("VIRTUAL")) {
+            return body -> unstarted(Thread.class.getMethod("ofVirtual").invoke(null), body);
+        }
+        return new One();
+    }
+
+    /** The scheduler's kernel thread is started with the first thread. */
+    private static final class One implements Maker {
+        private Executor one;
+
+        @Override
+        public synchronized Thread unstarted(Runnable body) throws ReflectiveOperationException {
+            one = one == null ? new OneThread() : one;
+            Constructor<?> c = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
+            c.setAccessible(true);
+            return Kind.unstarted(c.newInstance(one), body);
         }
     }
 

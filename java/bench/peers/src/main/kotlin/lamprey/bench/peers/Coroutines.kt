@@ -57,7 +57,7 @@ object Coroutines {
         runBlocking {
             val scope = kotlinx.coroutines.CoroutineScope(one)
             for (i in held.indices) {
-                held[i] = scope.launch { waitDeep(depth, i.toLong(), begun) }
+                scope.launch { waitDeep(depth, i.toLong(), begun, held, i) }
             }
             while (begun.get() < held.size) {
                 Thread.yield()
@@ -65,13 +65,14 @@ object Coroutines {
         }
     }
 
-    private suspend fun waitDeep(depth: Int, seed: Long, begun: AtomicInteger?): Long {
+    private suspend fun waitDeep(depth: Int, seed: Long, begun: AtomicInteger?, held: Array<Any?>, at: Int): Long {
         if (depth > 1) {
-            val below = waitDeep(depth - 1, seed + 1, begun)
+            val below = waitDeep(depth - 1, seed + 1, begun, held, at)
             return if (begun == null) below else below + seed
         }
         begun!!.incrementAndGet()
-        suspendCoroutine<Unit> { }
+        // What is to be continued is reachable only from here.
+        suspendCoroutine<Unit> { held[at] = it }
         return seed
     }
 
