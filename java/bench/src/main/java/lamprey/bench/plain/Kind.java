@@ -1,6 +1,10 @@
 package lamprey.bench.plain;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
 
 /** The threads of the JDK. They are found by reflection, so that the same classes run where there are no virtual ones. */
@@ -12,19 +16,9 @@ public enum Kind {
     /** Virtual threads on a scheduler of one kernel thread; needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}. */
     VIRTUAL_ONE;
 
-    private final Maker maker = maker();
-
-    private interface Maker {
-        Thread unstarted(Runnable body) throws ReflectiveOperationException;
-    }
-
     /** A thread of this kind. */
     public Thread unstarted(Runnable body) {
-        try {
-            return maker.unstarted(body);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(this + " threads are not to be had on JDK " + System.getProperty("java.version"), e);
-        }
+        return this == PLATFORM ? new Thread(body) : this == VIRTUAL ? Virtual.unstarted(body) : VirtualOne.unstarted(body);
     }
 
     /** Runs {@code body} in a thread of this kind, and waits until it has ended. */
@@ -34,30 +28,60 @@ public enum Kind {
         t.join();
     }
 
-    private Maker maker() {
-        if (name().equals("PLATFORM")) {
-            return Thread::new;
+    /** Handles that are constants: the compiler calls through them directly. */
+    private static final class Virtual {
+        private static final MethodHandle UNSTARTED = handle();
+        private static final Object BUILDER = builder();
+
+        private static MethodHandle handle() {
+            try {
+                Method m = Class.forName("java.lang.Thread$Builder").getMethod("unstarted", Runnable.class);
+                return MethodHandles.lookup().unreflect(m).asType(MethodType.methodType(Thread.class, Object.class, Runnable.class));
+            } catch (ReflectiveOperationException e) {
+                throw none(e);
+            }
         }
-        if (name().equals("VIRTUAL")) {
-            return body -> unstarted(Thread.class.getMethod("ofVirtual").invoke(null), body);
+
+        private static Object builder() {
+            try {
+                return Thread.class.getMethod("ofVirtual").invoke(null);
+            } catch (ReflectiveOperationException e) {
+                throw none(e);
+            }
         }
-        return new One();
+
+        static Thread unstarted(Runnable body) {
+            return Kind.unstarted(BUILDER, body);
+        }
     }
 
-    /** The scheduler's kernel thread is started with the first thread. */
-    private static final class One implements Maker {
-        private Executor one;
+    private static final class VirtualOne {
+        private static final Object BUILDER = builder();
 
-        @Override
-        public synchronized Thread unstarted(Runnable body) throws ReflectiveOperationException {
-            one = one == null ? new OneThread() : one;
-            Constructor<?> c = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
-            c.setAccessible(true);
-            return Kind.unstarted(c.newInstance(one), body);
+        private static Object builder() {
+            try {
+                Constructor<?> c = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
+                c.setAccessible(true);
+                return c.newInstance(new OneThread());
+            } catch (ReflectiveOperationException e) {
+                throw none(e);
+            }
+        }
+
+        static Thread unstarted(Runnable body) {
+            return Kind.unstarted(BUILDER, body);
         }
     }
 
-    private static Thread unstarted(Object builder, Runnable body) throws ReflectiveOperationException {
-        return (Thread) Class.forName("java.lang.Thread$Builder").getMethod("unstarted", Runnable.class).invoke(builder, body);
+    private static Thread unstarted(Object builder, Runnable body) {
+        try {
+            return (Thread) Virtual.UNSTARTED.invokeExact(builder, body);
+        } catch (Throwable t) {
+            throw none(t);
+        }
+    }
+
+    private static IllegalStateException none(Throwable cause) {
+        return new IllegalStateException("no virtual threads on JDK " + System.getProperty("java.version"), cause);
     }
 }
