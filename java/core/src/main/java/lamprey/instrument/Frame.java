@@ -33,4 +33,9 @@ public abstract class Frame implements Serializable {
     public final Frame caller() {
         return caller;
     }
+
+    /** What a twin throws whose frame has a number of a call that the method does not have. Called by generated code. */
+    public final IllegalStateException noSuchSite() {
+        return new IllegalStateException("the frame of " + method() + " says that it waits for call " + site + ", and there are " + method().sites.length);
+    }
 }

@@ -50,16 +50,17 @@ public final class Suspend extends Error {
      * Saves the frame of a transformed method, whose call of {@code frame.site} has been left by this. Called by generated code.
      *
      * @param receiver the object whose method was called, null for a static method or constructor
-     * @return this, to be thrown on; or a {@link PinnedError}, to be thrown to the program as the result of that call
+     * @return this, to be thrown on
+     * @throws PinnedError if the frame cannot be saved; to the program it is as if the call had thrown it
      */
-    public Throwable capture(Frame frame, MethodInfo method, Object receiver) {
+    public Suspend capture(Frame frame, MethodInfo method, Object receiver) {
         return capture(frame, method, method.sites[frame.site], receiver);
     }
 
     /** As the other one, for a call that is known only at run time. */
-    Throwable capture(Frame frame, MethodInfo method, Site site, Object receiver) {
+    Suspend capture(Frame frame, MethodInfo method, Site site, Object receiver) {
         if (!active || !site.leadsTo(left, receiver)) {
-            return refuse(method, site, receiver);
+            throw refuse(method, site, receiver);
         }
         if (outermost == null) {
             innermost = frame;
