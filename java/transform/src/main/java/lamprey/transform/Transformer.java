@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import lamprey.transform.analysis.Assumptions;
 import lamprey.transform.analysis.CallGraph;
 import lamprey.transform.analysis.Certainty;
@@ -80,12 +81,12 @@ public final class Transformer {
             if (options.rewrite) {
                 rewrite();
             }
-            Types types = analyse();
+            analyse();
             for (ClassNode c : scope.values()) {
                 References.rewrite(c, graph);
                 Concatenation.rewrite(c, graph);
             }
-            types = analyse();
+            Types types = analyse();
             result.refusals.addAll(new Certainty(types, graph, scope.values()).refusals());
             scope.values().forEach(this::weave);
         }
@@ -114,21 +115,30 @@ public final class Transformer {
             }
         }
 
-        private Types types() {
-            Types types = new Types(source);
+        private Types types(boolean rewritten) {
+            Types types = new Types(source, t -> {
+                t.inScope = t.mode == null && isOurs(t.name);
+                return t.inScope && rewritten && options.rewrite ? table.rewritten(t) : t;
+            });
             fixed.forEach(types::put);
             scope.values().forEach(c -> types.put(TypeInfo.of(c)));
             return types;
         }
 
         private Types analyse() {
-            Types types = types();
-            graph = new CallGraph(types, scope.values(), options.everything, new Assumptions(options.assume));
+            Types types = types(true);
+            Predicate<String> everything = options.everything ? name -> scope.containsKey(name) || isOurs(name) : null;
+            graph = new CallGraph(types, scope.values(), everything, new Assumptions(options.assume));
             return types;
         }
 
+        /** Whether a class that is not at hand will be transformed. */
+        private boolean isOurs(String name) {
+            return options.partial && options.selects(name) && !name.startsWith(Names.PACKAGE) && !Types.isJdk(name);
+        }
+
         private void rewrite() {
-            TableRewriter rewriter = new TableRewriter(table, types(), result.refusals);
+            TableRewriter rewriter = new TableRewriter(table, types(false), result.refusals);
             for (ClassNode c : scope.values()) {
                 ClassNode rewritten = rewriter.rewrite(c);
                 Monitors.rewrite(rewritten, result.refusals);

@@ -11,6 +11,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import lamprey.transform.types.TypeInfo;
 import lamprey.transform.types.Types;
 import org.objectweb.asm.Handle;
@@ -33,7 +34,8 @@ public final class CallGraph {
     private static final int OWN = Opcodes.ACC_STATIC | Opcodes.ACC_PRIVATE;
 
     private final Types types;
-    private final boolean everything;
+    /** If everything is to be transformed, the classes of which that is said; else null. */
+    private final Predicate<String> everything;
     private final Assumptions assumptions;
     private final Set<String> methods = new HashSet<>();
     private final Map<String, Set<String>> owners = new HashMap<>();
@@ -55,8 +57,12 @@ public final class CallGraph {
         }
     }
 
-    /** Analyses these classes; {@code types} knows them. */
-    public CallGraph(Types types, Collection<ClassNode> scope, boolean everything, Assumptions assumptions) {
+    /**
+     * Analyses these classes; {@code types} knows them.
+     *
+     * @param everything null, or the classes whose methods are all taken to suspend; then those that could be overridden are, too
+     */
+    public CallGraph(Types types, Collection<ClassNode> scope, Predicate<String> everything, Assumptions assumptions) {
         this.types = types;
         this.everything = everything;
         this.assumptions = assumptions;
@@ -135,11 +141,11 @@ public final class CallGraph {
         Set<Caller> all = Collections.newSetFromMap(new IdentityHashMap<>());
         callers.values().forEach(all::addAll);
         for (Caller c : all) {
-            if (everything || hasSite(c)) {
+            if (hasSite(c)) {
                 mark(types.get(c.type.name), c.method.name + c.method.desc);
             }
         }
-        if (everything) {
+        if (everything != null) {
             for (ClassNode c : scope) {
                 for (MethodNode m : c.methods) {
                     if (canBeTransformed(c, m)) {
@@ -229,7 +235,11 @@ public final class CallGraph {
             }
         }
         TypeInfo declares = types.resolve(owner, key);
-        return declares != null && (methods.contains(declares.name + "." + key) || virtual && everything && isOpen(owner, declares, key));
+        if (declares != null && (methods.contains(declares.name + "." + key) || declares.isMarked(key))) {
+            return true;
+        }
+        return everything != null && (everything.test(owner) || declares != null
+            && (everything.test(declares.name) || virtual && isOpen(owner, declares, key)));
     }
 
     /** Whether a class that is not known could override the method. */

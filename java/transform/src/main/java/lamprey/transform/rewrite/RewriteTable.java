@@ -95,8 +95,9 @@ public final class RewriteTable {
         return byOwner.get(declares == null ? owner : declares.name);
     }
 
-    boolean isEmpty() {
-        return types.isEmpty() && news.isEmpty() && calls.isEmpty();
+    /** What is known of a class, once it has been rewritten. */
+    public TypeInfo rewritten(TypeInfo t) {
+        return t.renamed(remapper, news);
     }
 
     /** Whether a descriptor has a type that is replaced. */

@@ -2,7 +2,6 @@ package lamprey.transform.rewrite;
 
 import java.util.List;
 import lamprey.transform.Refusal;
-import lamprey.transform.types.TypeInfo;
 import lamprey.transform.types.Types;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
@@ -103,10 +102,5 @@ public final class TableRewriter {
         }
         check.reference(type, m, at, h.getOwner(), h.getName(), h.getDesc());
         return h;
-    }
-
-    /** Whether the name of a type is replaced, or what extends it. */
-    static boolean isReplaced(RewriteTable table, TypeInfo t) {
-        return t != null && table.types.containsKey(t.name);
     }
 }

@@ -16,6 +16,7 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
+import org.objectweb.asm.commons.Remapper;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -57,6 +58,29 @@ public final class TypeInfo {
     public boolean is(String key, int flags) {
         Integer a = methods.get(key);
         return a != null && (a & flags) != 0;
+    }
+
+    /** Whether a declared method is annotated as one that suspends. */
+    public boolean isMarked(String key) {
+        return primitives.contains(key) || suspendables.contains(key);
+    }
+
+    /** The same class with the names of types replaced; {@code created} replaces super classes. */
+    public TypeInfo renamed(Remapper names, Map<String, String> created) {
+        List<String> renamedInterfaces = new ArrayList<>();
+        interfaces.forEach(i -> renamedInterfaces.add(names.map(i)));
+        TypeInfo t = new TypeInfo(name, superName == null ? null : names.map(created.getOrDefault(superName, superName)), renamedInterfaces, access);
+        t.inScope = inScope;
+        t.mode = mode;
+        methods.forEach((key, a) -> t.methods.put(renamed(names, key), a));
+        primitives.forEach(key -> t.primitives.add(renamed(names, key)));
+        suspendables.forEach(key -> t.suspendables.add(renamed(names, key)));
+        return t;
+    }
+
+    private static String renamed(Remapper names, String key) {
+        int bracket = key.indexOf('(');
+        return key.substring(0, bracket) + names.mapMethodDesc(key.substring(bracket));
     }
 
     /** Of a class of the module at hand. */

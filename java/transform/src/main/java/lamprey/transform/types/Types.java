@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import lamprey.transform.ClassSource;
 import org.objectweb.asm.Opcodes;
 
@@ -22,11 +23,13 @@ public final class Types {
     private final Map<String, TypeInfo> resolved = new HashMap<>();
     private final Map<String, Set<String>> supertypes = new HashMap<>();
     private final ClassSource source;
+    private final UnaryOperator<TypeInfo> adapt;
     private final ClassLoader platform = ClassLoader.getSystemClassLoader().getParent();
 
-    /** With a class path. */
-    public Types(ClassSource source) {
+    /** With a class path; {@code adapt} is applied to its classes. */
+    public Types(ClassSource source, UnaryOperator<TypeInfo> adapt) {
         this.source = source;
+        this.adapt = adapt;
     }
 
     /** Adds a class, or replaces it. */
@@ -63,7 +66,7 @@ public final class Types {
             }
         }
         byte[] classFile = source.find(name);
-        return classFile == null ? reflect(name) : TypeInfo.of(classFile);
+        return classFile == null ? reflect(name) : adapt.apply(TypeInfo.of(classFile));
     }
 
     /** Whether it is in a package of the JDK, judging by its name. */
