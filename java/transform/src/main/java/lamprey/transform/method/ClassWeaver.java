@@ -124,9 +124,6 @@ public final class ClassWeaver implements Opcodes {
             if (insn.getOpcode() == JSR || insn.getOpcode() == RET) {
                 throw new Unsupported(insn, "the class file uses jsr/ret; compile it for Java 8 or later");
             }
-            if (insn.getOpcode() == MONITORENTER) {
-                throw new Unsupported(insn, "a method with a synchronized block can suspend, and its lock was not rewritten; switch rewriting on, or use a Lock");
-            }
         }
     }
 
