@@ -1,5 +1,6 @@
 package lamprey.transform.method;
 
+import java.lang.reflect.Modifier;
 import java.util.HashSet;
 import java.util.Set;
 import org.objectweb.asm.Type;
@@ -10,7 +11,7 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TypeInsnNode;
 
-/** Which classes a class can name in its code: those that it names already, those of its package and the JDK's. Others may be private to another package. */
+/** Which classes a class can name in its code: those that it names already, those of its package and the JDK's public ones. Others may be private to another package. */
 final class Accessible {
     private final String here;
     private final Set<String> named = new HashSet<>();
@@ -34,7 +35,15 @@ final class Accessible {
 
     boolean isCertain(String type) {
         String name = element(type);
-        return name.startsWith("java/") || packageOf(name).equals(here) || named.contains(name);
+        return name.isEmpty() || packageOf(name).equals(here) || named.contains(name) || isPublicOfJdk(name);
+    }
+
+    private static boolean isPublicOfJdk(String name) {
+        try {
+            return name.startsWith("java/") && Modifier.isPublic(Class.forName(name.replace('/', '.'), false, null).getModifiers());
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
     }
 
     /** The class of an array's elements; empty for a primitive one. */
@@ -43,7 +52,7 @@ final class Accessible {
             return type;
         }
         Type t = Type.getType(type).getElementType();
-        return t.getSort() == Type.OBJECT ? t.getInternalName() : "java/";
+        return t.getSort() == Type.OBJECT ? t.getInternalName() : "";
     }
 
     private static String packageOf(String name) {
