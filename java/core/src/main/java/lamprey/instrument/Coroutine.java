@@ -49,6 +49,16 @@ public abstract class Coroutine {
         top = innermost;
     }
 
+    /** Puts frames that were read from outside into a list, innermost first, and makes them the saved ones. */
+    protected final void frames(Frame[] innermostFirst) {
+        Frame caller = null;
+        for (int i = innermostFirst.length - 1; i >= 0; i--) {
+            innermostFirst[i].caller = caller;
+            caller = innermostFirst[i];
+        }
+        top = caller;
+    }
+
     /**
      * Runs until it suspends or ends. The primitive that had suspended returns {@code value}, or throws {@code error} if that is not null.
      *
@@ -65,14 +75,32 @@ public abstract class Coroutine {
         }
     }
 
+    /**
+     * As {@link #resume}, but the coroutine that runs already, if any, stays the running one: a blocking call of a thread inside this computation
+     * is that coroutine's. The innermost such computation is {@link Execution#delimited()}.
+     */
+    protected final boolean resumeWithin(Execution e, Object value, Throwable error) throws Throwable {
+        Coroutine outer = e.delimited;
+        e.delimited = this;
+        try {
+            return run(e, value, error);
+        } finally {
+            e.delimited = outer;
+        }
+    }
+
     private boolean run(Execution e, Object value, Throwable error) throws Throwable {
         Resume r = e.resume;
         r.ref = value;
         r.error = error;
         Frame frame = top;
+        Throwable stitched = null;
         if (frame == null) {
             if (start(e)) {
                 return true;
+            }
+            if (r.error != null) {
+                Traces.stitch(r.error, null, null);
             }
         }
         while (frame != null) {
@@ -91,8 +119,9 @@ public abstract class Coroutine {
             } catch (Throwable t) {
                 r.error = e.suspend.active ? swallowed(e) : t;
             }
-            if (r.error != null) {
-                Traces.stitch(r.error, caller);
+            if (r.error != null && r.error != stitched) {
+                stitched = r.error;
+                Traces.stitch(stitched, frame, caller);
             }
             frame = caller;
         }

@@ -1,5 +1,6 @@
 package lamprey.instrument;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 
 /** Descriptors of methods, as in class files. */
@@ -7,12 +8,27 @@ final class Descriptors {
     private Descriptors() {}
 
     static String of(Method m) {
+        return of(m.getParameterTypes(), m.getReturnType());
+    }
+
+    static String of(Constructor<?> c) {
+        return of(c.getParameterTypes(), void.class);
+    }
+
+    private static String of(Class<?>[] parameters, Class<?> result) {
         StringBuilder text = new StringBuilder("(");
-        for (Class<?> p : m.getParameterTypes()) {
+        for (Class<?> p : parameters) {
             append(text, p);
         }
-        append(text.append(')'), m.getReturnType());
+        append(text.append(')'), result);
         return text.toString();
+    }
+
+    /** The first letter of a type's descriptor. */
+    static char letter(Class<?> c) {
+        StringBuilder text = new StringBuilder();
+        append(text, c);
+        return text.charAt(0);
     }
 
     private static void append(StringBuilder text, Class<?> c) {

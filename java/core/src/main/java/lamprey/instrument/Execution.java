@@ -7,6 +7,8 @@ package lamprey.instrument;
 public final class Execution {
     /** The coroutine that runs on this kernel thread; null if none does. */
     Coroutine current;
+    /** The innermost computation that runs inside of it by {@link Coroutine#resumeWithin}; null if none does. */
+    Coroutine delimited;
     final Suspend suspend = new Suspend(this);
     final Resume resume = new Resume();
 
@@ -22,7 +24,7 @@ public final class Execution {
     }
 
     /** Of the calling kernel thread. */
-    static Execution currentOrNew() {
+    public static Execution currentOrNew() {
         Execution e = current();
         if (e == null) {
             e = new Execution();
@@ -43,14 +45,47 @@ public final class Execution {
      * @throws PinnedError if the coroutine is being suspended already: a method that is not transformed has caught the {@link Suspend}
      */
     public <T> T suspend(MethodInfo primitive) {
-        if (suspend.active) {
-            throw suspend.refuse(primitive.toString(), "a blocking method after a suspension was caught");
-        }
+        checkInactive(primitive);
         suspend.begin(primitive);
+        return unwind();
+    }
+
+    /** As {@link #suspend(MethodInfo)}, for the computation {@link #delimited()} instead of the running coroutine. */
+    public <T> T suspendDelimited(MethodInfo primitive) {
+        checkInactive(primitive);
+        suspend.begin(primitive);
+        suspend.delimited = true;
+        return unwind();
+    }
+
+    /** As {@link #suspend(MethodInfo)}, for a hand-written method that goes on when the thread does: its frame is the innermost. */
+    public <T> T suspend(Frame frame) {
+        checkInactive(frame.method());
+        suspend.begin(frame);
+        return unwind();
+    }
+
+    private void checkInactive(MethodInfo method) {
+        if (suspend.active) {
+            throw suspend.refuse(method.toString(), "a blocking method after a suspension was caught");
+        }
+    }
+
+    private <T> T unwind() {
         if (Backend.FLAGS) {
             return null;
         }
         throw suspend;
+    }
+
+    /** The innermost computation that {@link Coroutine#resumeWithin} runs on this kernel thread; null if there is none. */
+    public Coroutine delimited() {
+        return delimited;
+    }
+
+    /** Whether the last suspension on this kernel thread was one by {@link #suspendDelimited}. */
+    public boolean suspendedDelimited() {
+        return suspend.delimited;
     }
 
     /** With flags: whether the thread is being suspended, so that the caller must save its frame and return. Called by generated code. */

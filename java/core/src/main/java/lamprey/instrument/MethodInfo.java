@@ -45,7 +45,7 @@ public final class MethodInfo {
         String[] lines = sites.isEmpty() ? new String[0] : sites.split("\n");
         Site[] parsed = new Site[lines.length];
         for (int i = 0; i < lines.length; i++) {
-            parsed[i] = Site.parse(lines[i]);
+            parsed[i] = Site.parse(lines[i], type);
         }
         return new MethodInfo(type, name, desc, file, hash, parsed, aliases.isEmpty() ? new String[0] : aliases.split(" "));
     }

@@ -32,7 +32,11 @@ public final class Site {
         }
     }
 
-    private Site(char kind, String owner, String name, String desc, int line) {
+    /** The class that calls; null for one of the runtime. */
+    private final Class<?> caller;
+
+    private Site(Class<?> caller, char kind, String owner, String name, String desc, int line) {
+        this.caller = caller;
         this.kind = kind;
         this.owner = owner;
         this.name = name;
@@ -41,8 +45,12 @@ public final class Site {
     }
 
     static Site parse(String text) {
+        return parse(text, null);
+    }
+
+    static Site parse(String text, Class<?> caller) {
         String[] parts = text.split(" ");
-        return new Site(parts[0].charAt(0), parts[1], parts[2], parts[3], Integer.parseInt(parts[4]));
+        return new Site(caller, parts[0].charAt(0), parts[1], parts[2], parts[3], Integer.parseInt(parts[4]));
     }
 
     boolean leadsTo(MethodInfo callee, Object receiver) {
@@ -59,49 +67,81 @@ public final class Site {
     }
 
     private boolean selects(MethodInfo callee, Class<?> receiver) {
+        if (!callee.name.equals(name) || !callee.desc.equals(desc)) {
+            // The class that the JVM makes for a lambda has no other code than the call of its body.
+            return receiver != null && callee.isAlias(name, desc) && receiver.isSynthetic()
+                && receiver.getName().startsWith(callee.type.getName() + "$$Lambda");
+        }
+        if (name.equals("<init>")) {
+            return callee.owner.equals(owner);
+        }
         if (kind == 's' || kind == 'x') {
-            return callee.name.equals(name) && callee.desc.equals(desc) && inherits(callee);
+            Class<?> named = callee.owner.equals(owner) ? callee.type : named(callee);
+            return named != null && selected(named, callee, null) == callee.type;
         }
-        if (receiver == null) {
+        Method m = declared(callee.type);
+        if (receiver == null || m == null || !callee.type.isAssignableFrom(receiver)) {
             return false;
         }
-        if (callee.name.equals(name) && callee.desc.equals(desc)) {
-            return selected(receiver, callee) == callee.type;
-        }
-        // The class that the JVM makes for a lambda has no other code than the call of its body.
-        return callee.isAlias(name, desc) && receiver.isSynthetic()
-            && receiver.getName().startsWith(callee.type.getName() + "$$Lambda");
+        // A private method is what is named: no other overrides it.
+        return Modifier.isPrivate(m.getModifiers()) ? callee.owner.equals(owner) : selected(receiver, callee, m) == callee.type;
     }
 
-    /** A static or special call names the class of the method, or one that inherits it. */
-    private boolean inherits(MethodInfo callee) {
-        if (callee.owner.equals(owner)) {
-            return true;
-        }
+    private Class<?> named(MethodInfo callee) {
         try {
-            return callee.type.isAssignableFrom(Class.forName(owner.replace('/', '.'), false, callee.type.getClassLoader()));
+            // The callee's loader may not know it: it may be a subclass in another.
+            return Class.forName(owner.replace('/', '.'), false, (caller == null ? callee.type : caller).getClassLoader());
         } catch (ClassNotFoundException | LinkageError e) {
-            return false;
+            return null;
         }
     }
 
-    /** The class whose method the JVM selects for this receiver. */
-    private Class<?> selected(Class<?> receiver, MethodInfo callee) {
-        for (Class<?> c = receiver; c != null; c = c.getSuperclass()) {
-            if (declares(c)) {
+    /**
+     * The class or interface whose method the JVM takes when it starts to look in {@code from}; as good as that matters, if it is not the callee's.
+     *
+     * @param overridden for a virtual call, the callee's method: only what overrides it counts
+     */
+    private Class<?> selected(Class<?> from, MethodInfo callee, Method overridden) {
+        for (Class<?> c = from; c != null; c = c.getSuperclass()) {
+            Method m = declared(c);
+            if (m != null && (overridden == null || c == callee.type || overrides(m, overridden))) {
                 return c;
             }
         }
-        // A default method: the one that is left must be the interface's own.
-        return callee.type.isInterface() && callee.type.isAssignableFrom(receiver) ? callee.type : null;
+        return callee.type.isInterface() && callee.type.isAssignableFrom(from) && !isRefined(from, callee.type) ? callee.type : null;
     }
 
-    private boolean declares(Class<?> c) {
-        for (Method m : c.getDeclaredMethods()) {
-            if (m.getName().equals(name) && !Modifier.isStatic(m.getModifiers()) && Descriptors.of(m).equals(desc)) {
-                return true;
+    private static boolean overrides(Method m, Method overridden) {
+        int mods = overridden.getModifiers();
+        Class<?> a = m.getDeclaringClass();
+        Class<?> b = overridden.getDeclaringClass();
+        return !Modifier.isPrivate(m.getModifiers()) && !Modifier.isStatic(m.getModifiers())
+            && (Modifier.isPublic(mods) || Modifier.isProtected(mods) || a.getClassLoader() == b.getClassLoader() && packageOf(a).equals(packageOf(b)));
+    }
+
+    private static String packageOf(Class<?> c) {
+        return c.getName().substring(0, c.getName().lastIndexOf('.') + 1);
+    }
+
+    /** Whether {@code from} has, by whatever way, an interface that extends {@code general} and has a method of this name itself. */
+    private boolean isRefined(Class<?> from, Class<?> general) {
+        for (Class<?> c = from; c != null; c = c.getSuperclass()) {
+            for (Class<?> i : c.getInterfaces()) {
+                if (i != general && general.isAssignableFrom(i) && (declared(i) != null || isRefined(i, general))) {
+                    return true;
+                }
             }
         }
         return false;
+    }
+
+    /** The method of this call's name and descriptor, and kind, that a class declares; null if none. */
+    private Method declared(Class<?> c) {
+        for (Method m : c.getDeclaredMethods()) {
+            if (m.getName().equals(name) && Modifier.isStatic(m.getModifiers()) == (kind == 's') && Descriptors.of(m).equals(desc)) {
+                return m;
+            }
+        }
+        return null;
     }
 }

@@ -22,6 +22,8 @@ public final class Suspend extends Error {
     Frame outermost;
     /** The method that was left last: of {@link #outermost}, or the primitive. */
     MethodInfo left;
+    /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
+    boolean delimited;
 
     private final Execution execution;
 
@@ -32,8 +34,16 @@ public final class Suspend extends Error {
 
     void begin(MethodInfo primitive) {
         active = true;
+        delimited = false;
         innermost = outermost = null;
         left = primitive;
+    }
+
+    void begin(Frame frame) {
+        active = true;
+        delimited = false;
+        innermost = outermost = frame;
+        left = frame.method();
     }
 
     /**
@@ -44,7 +54,11 @@ public final class Suspend extends Error {
      * @throws PinnedError if the frame cannot be saved; to the program it is as if the call had thrown it
      */
     public Suspend capture(Frame frame, MethodInfo method, Object receiver) {
-        Site site = method.sites[frame.site];
+        return capture(frame, method, method.sites[frame.site], receiver);
+    }
+
+    /** As the other one, for a call that is known only at run time. */
+    Suspend capture(Frame frame, MethodInfo method, Site site, Object receiver) {
         if (!active || !site.leadsTo(left, receiver)) {
             throw refuse(method, site, receiver);
         }
@@ -81,7 +95,7 @@ public final class Suspend extends Error {
             + " through a method that is not transformed (frames saved so far: " + names() + ")");
         abandon();
         Coroutine current = execution.current;
-        if (current != null) {
+        if (current != null && !delimited) {
             current.suspensionFailed();
         }
         return error;
@@ -98,7 +112,7 @@ public final class Suspend extends Error {
         StringBuilder names = new StringBuilder();
         for (Frame f = innermost; f != null; f = f.caller) {
             MethodInfo m = f.method();
-            names.append(names.length() == 0 ? "" : ", ").append(m).append(':').append(m.sites[f.site].line);
+            names.append(names.length() == 0 ? "" : ", ").append(m).append(':').append(m.at(f.site).getLineNumber());
         }
         return names.length() == 0 ? "none" : names.toString();
     }

@@ -1,23 +1,232 @@
 package lamprey.instrument;
 
+import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
-/** Stack traces of resumed threads, which show their callers although these are only saved frames. */
+/**
+ * Stack traces of resumed threads, which show their callers although these are only saved frames.
+ *
+ * <p>The trace that the JVM makes in a resumed thread is {@code twins, resume() of the frame's class, Coroutine.run, scheduler}. To <em>complete</em>
+ * it: twins get their method's name, what is not the program's is left out, and the saved callers follow. A trace that has been completed no
+ * longer contains {@code Coroutine.run}; that is how it is recognised, so no trace is completed twice.
+ *
+ * <p>This happens when an exception leaves a resumed frame, at most once for each exception and run of a thread, and when the program looks at
+ * a trace ({@link #printStackTrace}, {@link #getStackTrace}: calls of {@code Throwable}'s methods are rewritten to these). It costs some
+ * microseconds; {@code -Dlamprey.traces=false} switches it off. An exception without a trace costs nothing.
+ *
+ * <p>An exception that another thread has made is left as it is: its trace shows where it was made. That it is another's is seen at the last
+ * resumed frame, which must be of the same method as this thread's.
+ */
 public final class Traces {
+    private static final boolean ENABLED = !"false".equals(System.getProperty("lamprey.traces"));
+    private static final String COROUTINE = Coroutine.class.getName();
+    private static final String TWIN = "$pico";
+    private static final StackTraceElement[] EMPTY = {};
+
     private Traces() {}
 
-    /** Completes the trace of an exception that leaves a resumed frame: twins get their method's name, the saved callers are added. */
-    static void stitch(Throwable t, Frame caller) {
-        // Written by the part of the runtime that owns traces.
+    /**
+     * Completes the trace of an exception that leaves a resumed frame, and of its causes.
+     *
+     * @param resumed the frame that it has left; null if it is the first run
+     * @param caller the saved callers
+     */
+    static void stitch(Throwable t, Frame resumed, Frame caller) {
+        if (ENABLED) {
+            completeAll(t, resumed == null ? null : resumed.getClass().getName(), resumed, caller, identities());
+        }
+    }
+
+    /** Completes the trace of an exception that is in the hands of the running thread, and of its causes. Others' are left as they are. */
+    public static void complete(Throwable t) {
+        Coroutine running = running();
+        if (ENABLED && running != null && t != null) {
+            StackTraceElement[] here = new Throwable().getStackTrace();
+            int bottom = bottom(here);
+            if (bottom > 0) {
+                String frame = isStart(here[bottom]) ? null : here[bottom - 1].getClassName();
+                completeAll(t, frame, null, running.top, identities());
+            }
+        }
+    }
+
+    /** The calls that the running thread is in, the innermost first: {@code getStackTrace()} of the thread, its caller, .., then the saved callers. */
+    public static StackTraceElement[] current() {
+        StackTraceElement[] raw = new Throwable().getStackTrace();
+        Coroutine running = running();
+        List<StackTraceElement> trace = new ArrayList<>();
+        int bottom = running == null ? -1 : bottom(raw);
+        int top = 1;
+        while (top < raw.length && raw[top].getClassName().equals("lamprey.ThreadDump")) {
+            top++;
+        }
+        addRaw(trace, raw, top, bottom < 0 ? raw.length : bottom);
+        if (bottom >= 0) {
+            addSaved(trace, running.top);
+            addRest(trace, raw, bottom);
+        }
+        return trace.toArray(EMPTY);
     }
 
     /** The calls that the saved frames, innermost first, are in. */
     public static List<StackTraceElement> of(Frame innermost) {
         List<StackTraceElement> trace = new ArrayList<>();
-        for (Frame f = innermost; f != null; f = f.caller) {
-            trace.add(f.method().at(f.site));
-        }
+        addSaved(trace, innermost);
         return trace;
+    }
+
+    /**
+     * Gives an exception that the runtime throws out of a blocking call the trace that it would have, had the suspended thread made it itself:
+     * the blocking call, then the saved frames.
+     *
+     * @return the exception
+     */
+    public static <T extends Throwable> T thrownBy(T t, Frame innermost) {
+        if (ENABLED && innermost != null) {
+            List<StackTraceElement> trace = new ArrayList<>();
+            Site blocking = innermost.method().sites[innermost.site];
+            trace.add(new StackTraceElement(blocking.owner.replace('/', '.'), blocking.name, null, -1));
+            addSaved(trace, innermost);
+            t.setStackTrace(trace.toArray(EMPTY));
+        }
+        return t;
+    }
+
+    /** {@link Throwable#printStackTrace()}, completed. */
+    public static void printStackTrace(Throwable t) {
+        complete(t);
+        t.printStackTrace();
+    }
+
+    /** {@link Throwable#printStackTrace(PrintStream)}, completed. */
+    public static void printStackTrace(Throwable t, PrintStream out) {
+        complete(t);
+        t.printStackTrace(out);
+    }
+
+    /** {@link Throwable#printStackTrace(PrintWriter)}, completed. */
+    public static void printStackTrace(Throwable t, PrintWriter out) {
+        complete(t);
+        t.printStackTrace(out);
+    }
+
+    /** {@link Throwable#getStackTrace()}, completed. */
+    public static StackTraceElement[] getStackTrace(Throwable t) {
+        complete(t);
+        return t.getStackTrace();
+    }
+
+    /** Whether a call is of the runtime, not of the program, so that a trace leaves it out. */
+    private static boolean isHidden(String type, String method) {
+        if (method.equals("body")) {
+            return type.equals("lamprey.LightThread") || type.equals("lamprey.PicoThread") || type.equals("lamprey.continuation.Delimited");
+        }
+        // The body that the transformer makes for a method reference: the JVM has no frame for one.
+        return method.startsWith("lambda$pico$") || method.equals("resume") && isFrameClass(type);
+    }
+
+    private static boolean isFrameClass(String type) {
+        int at = type.lastIndexOf(TWIN);
+        return at > 0 && at + TWIN.length() < type.length() && Character.isDigit(type.charAt(at + TWIN.length()));
+    }
+
+    private static Set<Throwable> identities() {
+        return Collections.newSetFromMap(new IdentityHashMap<Throwable, Boolean>(4));
+    }
+
+    private static Coroutine running() {
+        Execution e = Execution.current();
+        return e == null ? null : e.delimited != null ? e.delimited : e.current;
+    }
+
+    private static void completeAll(Throwable t, String frameClass, Frame resumed, Frame caller, Set<Throwable> seen) {
+        if (t == null || !seen.add(t)) {
+            return;
+        }
+        completeOne(t, frameClass, resumed, caller);
+        completeAll(t.getCause(), frameClass, resumed, caller, seen);
+        for (Throwable s : t.getSuppressed()) {
+            completeAll(s, frameClass, resumed, caller, seen);
+        }
+    }
+
+    private static void completeOne(Throwable t, String frameClass, Frame resumed, Frame caller) {
+        StackTraceElement[] raw = t.getStackTrace();
+        int bottom = bottom(raw);
+        if (bottom < 1) {
+            return;
+        }
+        String last = isStart(raw[bottom]) ? null : raw[bottom - 1].getClassName();
+        if (frameClass == null ? last != null : !frameClass.equals(last)) {
+            return;
+        }
+        List<StackTraceElement> trace = new ArrayList<>(raw.length);
+        addRaw(trace, raw, 0, bottom);
+        if (resumed != null && !isFrameClass(frameClass)) {
+            trace.set(trace.size() - 1, resumed.method().at(resumed.site));
+        }
+        addSaved(trace, caller);
+        addRest(trace, raw, bottom);
+        t.setStackTrace(trace.toArray(EMPTY));
+    }
+
+    /** The index of the coroutine's innermost loop; -1 if there is none. */
+    private static int bottom(StackTraceElement[] raw) {
+        for (int i = 0; i < raw.length; i++) {
+            if (raw[i].getClassName().equals(COROUTINE) && (raw[i].getMethodName().equals("run") || isStart(raw[i]))) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean isStart(StackTraceElement e) {
+        return e.getMethodName().equals("start");
+    }
+
+    private static void addRaw(List<StackTraceElement> trace, StackTraceElement[] raw, int from, int to) {
+        for (int i = from; i < to; i++) {
+            add(trace, raw[i]);
+        }
+    }
+
+    private static void addSaved(List<StackTraceElement> trace, Frame innermost) {
+        for (Frame f = innermost; f != null; f = f.caller) {
+            add(trace, f.method().at(f.site));
+        }
+    }
+
+    /** What runs a continuation is the program's, too; what runs a thread is not. */
+    private static void addRest(List<StackTraceElement> trace, StackTraceElement[] raw, int bottom) {
+        int i = bottom;
+        while (i < raw.length && raw[i].getClassName().equals(COROUTINE)) {
+            i++;
+        }
+        if (i < raw.length && raw[i].getClassName().equals("lamprey.continuation.Delimited")) {
+            addRaw(trace, raw, i + 1, raw.length);
+        }
+    }
+
+    private static void add(List<StackTraceElement> trace, StackTraceElement e) {
+        String method = e.getMethodName();
+        if (isHidden(e.getClassName(), method)) {
+            return;
+        }
+        if (method.equals("main$pico$body")) {
+            method = "main";
+        } else if (method.equals("new" + TWIN)) {
+            method = "<init>";
+        } else if (method.endsWith(TWIN)) {
+            method = method.substring(0, method.length() - TWIN.length());
+        } else {
+            trace.add(e);
+            return;
+        }
+        trace.add(new StackTraceElement(e.getClassName(), method, e.getFileName(), e.getLineNumber()));
     }
 }

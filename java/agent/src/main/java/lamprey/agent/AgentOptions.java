@@ -1,0 +1,102 @@
+package lamprey.agent;
+
+import java.util.List;
+import java.util.Locale;
+import lamprey.transform.Mode;
+import lamprey.transform.Options;
+import lamprey.transform.Patterns;
+
+/** The options of the agent. */
+final class AgentOptions {
+    private static final String KNOWN = "known are packages=, exclude=, mode=, rewrite=, verbose=, separated by semicolons";
+
+    private final Options options = new Options();
+    boolean verbose;
+
+    private AgentOptions() {}
+
+    static AgentOptions parse(String text) {
+        AgentOptions o = new AgentOptions();
+        o.options.partial = true;
+        for (String part : text.split(";")) {
+            if (!part.trim().isEmpty()) {
+                int equals = part.indexOf('=');
+                if (equals < 0) {
+                    throw new IllegalArgumentException("lamprey-agent: the option \"" + part + "\" has no value; " + KNOWN);
+                }
+                o.set(part.substring(0, equals).trim(), part.substring(equals + 1).trim());
+            }
+        }
+        return o;
+    }
+
+    private void set(String name, String value) {
+        switch (name) {
+            case "packages":
+                add(options.includes, value);
+                break;
+            case "exclude":
+                add(options.excludes, value);
+                break;
+            case "mode":
+                options.mode = mode(value);
+                break;
+            case "rewrite":
+                options.rewrite = bool(name, value);
+                break;
+            case "verbose":
+                verbose = bool(name, value);
+                break;
+            default:
+                throw new IllegalArgumentException("lamprey-agent: the option " + name + " is unknown; " + KNOWN);
+        }
+    }
+
+    private static void add(List<String> patterns, String value) {
+        for (String p : value.split(",")) {
+            patterns.add(p.trim());
+            if (!p.contains("*")) {
+                patterns.add(p.trim() + ".**");
+            }
+        }
+    }
+
+    private static Mode mode(String value) {
+        for (Mode m : Mode.values()) {
+            if (m.name().toLowerCase(Locale.ROOT).equals(value)) {
+                return m;
+            }
+        }
+        throw new IllegalArgumentException("lamprey-agent: the mode is " + value + "; known are exceptions and flags");
+    }
+
+    private static boolean bool(String name, String value) {
+        if (!value.equals("true") && !value.equals("false")) {
+            throw new IllegalArgumentException("lamprey-agent: " + name + " is " + value + ", not true or false");
+        }
+        return value.equals("true");
+    }
+
+    boolean isExcluded(String internalName) {
+        return Patterns.anyMatches(options.excludes, internalName);
+    }
+
+    boolean isInPackages(String internalName) {
+        return Patterns.anyMatches(options.includes, internalName);
+    }
+
+    /** For a class of the packages, or for one that is transformed because of its annotations. */
+    Options forClass(String internalName) {
+        Options o = new Options();
+        o.mode = options.mode;
+        o.rewrite = options.rewrite;
+        o.excludes.addAll(options.excludes);
+        o.includes.addAll(options.includes);
+        o.partial = true;
+        o.everything = isInPackages(internalName);
+        if (!o.everything) {
+            o.includes.add(internalName);
+        }
+        return o;
+    }
+}

@@ -1,0 +1,84 @@
+package lamprey.agent;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.nio.charset.StandardCharsets;
+import java.security.ProtectionDomain;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
+import lamprey.transform.Names;
+import lamprey.transform.Transformation;
+import lamprey.transform.Transformer;
+import lamprey.transform.types.Types;
+
+/**
+ * Transforms one class at a time. What goes wrong is printed, and the class stays as it is: the JVM would swallow an exception.
+ *
+ * <p>The class files of a loader's other classes are read as resources, to know what calls lead to; no class is loaded for that.
+ */
+final class ClassTransformer implements ClassFileTransformer {
+    private static final byte[] MARK = Names.SUSPENDABLE.getBytes(StandardCharsets.US_ASCII);
+
+    private final AgentOptions options;
+    private final Definer definer;
+    private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
+
+    ClassTransformer(AgentOptions options, Definer definer) {
+        this.options = options;
+        this.definer = definer;
+    }
+
+    @Override
+    public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] classFile) {
+        if (loader == null || name == null || redefined != null || !isWanted(name, classFile)) {
+            return null;
+        }
+        try {
+            return transform(loader, name, domain, classFile);
+        } catch (Throwable t) {
+            System.err.println("lamprey-agent: cannot transform " + name.replace('/', '.') + ", which stays as it is: " + t);
+            t.printStackTrace();
+            return null;
+        }
+    }
+
+    private boolean isWanted(String name, byte[] classFile) {
+        if (Types.isJdk(name) || name.startsWith(Names.PACKAGE) || name.startsWith("lamprey/agent/") || name.contains("$pico")
+            || options.isExcluded(name)) {
+            return false;
+        }
+        return options.isInPackages(name) || !name.startsWith("lamprey/") && mentions(classFile);
+    }
+
+    private static boolean mentions(byte[] classFile) {
+        for (int i = 0; i + MARK.length <= classFile.length; i++) {
+            int k = 0;
+            while (k < MARK.length && classFile[i + k] == MARK[k]) {
+                k++;
+            }
+            if (k == MARK.length) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private byte[] transform(ClassLoader loader, String name, ProtectionDomain domain, byte[] classFile) {
+        LoaderSource source = sources.computeIfAbsent(loader, LoaderSource::new);
+        Transformer transformer = new Transformer(options.forClass(name), source);
+        Transformation t = transformer.transform(Collections.singletonMap(name, classFile));
+        if (!t.refusals.isEmpty()) {
+            System.err.println("lamprey-agent: " + name.replace('/', '.') + " stays as it is:");
+            t.refusals.forEach(r -> System.err.println("  " + r));
+            return null;
+        }
+        Map<String, byte[]> generated = new LinkedHashMap<>(t.classes);
+        byte[] result = generated.remove(name);
+        generated.forEach((n, bytes) -> definer.define(loader, n, bytes, domain));
+        if (options.verbose && result != null) {
+            System.err.println("lamprey-agent: " + name.replace('/', '.') + ": " + t);
+        }
+        return result;
+    }
+}

@@ -1,0 +1,101 @@
+package lamprey;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import lamprey.instrument.MethodInfo;
+import lamprey.instrument.Primitive;
+
+/** Calls that block a kernel thread, as they are not written for light threads: a pool of kernel threads makes them, and the light thread waits. */
+public final class Blocking {
+    private static final MethodInfo CALL = MethodInfo.primitive(Blocking.class, "call", "(Ljava/util/concurrent/Callable;)Ljava/lang/Object;");
+
+    /** As many kernel threads as there are calls at a time; each is kept for a minute. */
+    private static final ExecutorService POOL = Executors.newCachedThreadPool(r -> {
+        Thread t = new Thread(r, "lamprey-blocking");
+        t.setDaemon(true);
+        return t;
+    });
+
+    private Blocking() {}
+
+    static void execute(Runnable task) {
+        POOL.execute(task);
+    }
+
+    /** The wait for such a call. An interrupt is passed on to the kernel thread; the wait ends when the call does. */
+    private static final class Call<T> extends Blocker implements Runnable {
+        private final Callable<T> call;
+        private final PicoRuntime runtime;
+        /** The kernel thread, while the call is made. */
+        private Thread caller;
+        private boolean interrupted;
+
+        Call(PicoThread thread, Callable<T> call) {
+            super(thread);
+            this.call = call;
+            this.runtime = thread.runtime;
+        }
+
+        @Override
+        public void run() {
+            synchronized (this) {
+                caller = Thread.currentThread();
+                if (interrupted) {
+                    caller.interrupt();
+                }
+            }
+            T result = null;
+            Throwable error = null;
+            try {
+                result = call.call();
+            } catch (Throwable e) {
+                error = e;
+            }
+            synchronized (this) {
+                caller = null;
+                Thread.interrupted();
+            }
+            if (error != null) {
+                fail(error);
+            } else {
+                deliver(result);
+            }
+            runtime.external(-1);
+        }
+
+        @Override
+        protected void suspended() {
+            runtime.external(1);
+            execute(this);
+        }
+
+        @Override
+        protected synchronized boolean withdraw(Cause cause) {
+            if (cause == Cause.PINNED) {
+                return true;
+            }
+            interrupted = true;
+            if (caller != null) {
+                caller.interrupt();
+            }
+            return false;
+        }
+
+        @Override
+        protected WaitReason reason() {
+            return WaitReason.BLOCKING_CALL;
+        }
+    }
+
+    /**
+     * Makes the call in a kernel thread of a pool, and returns what it returns, or throws what it throws. Blocks. A kernel thread that calls makes it itself. An
+     * interrupt interrupts the kernel thread that makes the call.
+     */
+    @Primitive
+    @SuppressWarnings("unchecked")
+    public static <T> T call(Callable<T> call) throws Exception {
+        Carrier c = Carrier.running();
+        return c == null ? call.call() : (T) c.await(new Call<>(c.running, call), Long.MAX_VALUE, true, CALL);
+    }
+}

@@ -1,0 +1,561 @@
+package lamprey;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import lamprey.instrument.Suspendable;
+
+/**
+ * Runs light threads: its carriers, their queues, the timers and the clock. Most programs use only {@link #standard()}, without naming it.
+ *
+ * <p><b>The end of a program.</b> Threads that are no daemons are counted where they start and where they end, without a common counter. All have ended when the sum of
+ * the ends, read first, equals the sum of the starts, read after: neither ever decreases, and no thread ends before it starts.
+ */
+public final class PicoRuntime implements AutoCloseable {
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    final Backend backend;
+    final Carrier[] carriers;
+    final Inbox inbox = new Inbox();
+    final Timers timers = new Timers();
+    final Registry registry = new Registry();
+    final Idlers idlers = new Idlers(this);
+    final VirtualClock virtual;
+    volatile IoSource io;
+    volatile boolean stopped;
+
+    private final AtomicBoolean inIo = new AtomicBoolean();
+    private final AtomicLong startedOutside = new AtomicLong();
+    private final AtomicLong endedOutside = new AtomicLong();
+    private final AtomicInteger external = new AtomicInteger();
+    private final Object endLock = new Object();
+    private volatile boolean endAwaited;
+    private volatile boolean kept;
+    private volatile Throwable fault;
+
+    /** The one that is made when it is first used. */
+    private static final class Standard {
+        static final PicoRuntime RUNTIME = Builder.fromProperties().build();
+    }
+
+    private PicoRuntime(Builder b) {
+        backend = b.backend;
+        virtual = b.simulated ? new VirtualClock() : null;
+        carriers = new Carrier[backend == Backend.COROUTINES ? b.carriers : 0];
+        int number = NUMBER.incrementAndGet();
+        for (int i = 0; i < carriers.length; i++) {
+            carriers[i] = new Carrier(this, queue(b), i, "lamprey-" + number + "-" + i);
+            carriers[i].setDaemon(true);
+        }
+        for (Carrier c : carriers) {
+            c.start();
+        }
+    }
+
+    private ReadyQueue queue(Builder b) {
+        if (b.scheduler == null) {
+            return carriers.length == 1 ? new ReadyQueue.OwnFifo() : new RingQueue(this);
+        }
+        Scheduler policy = b.scheduler.get();
+        return carriers.length == 1 ? new ReadyQueue.Own(policy) : new ReadyQueue.Locked(this, policy);
+    }
+
+    // ---- Making.
+
+    /** A builder. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * A deterministic one: a single carrier, a random order that depends only on {@code seed}, and a clock that stands still while a thread is ready (but for
+     * a microsecond a step) and then jumps to the next timer. A deadlock is found and reported.
+     */
+    public static PicoRuntime simulated(long seed) {
+        return builder().carriers(1).scheduler(Schedulers.random(seed)).simulated().build();
+    }
+
+    /**
+     * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
+     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed).
+     */
+    public static PicoRuntime standard() {
+        return Standard.RUNTIME;
+    }
+
+    /** Of the calling thread; {@link #standard()} if it has none. */
+    public static PicoRuntime current() {
+        PicoRuntime r = PicoThread.currentThread().runtime;
+        return r == null ? standard() : r;
+    }
+
+    /** What a runtime is made of. */
+    public static final class Builder {
+        private int carriers = Runtime.getRuntime().availableProcessors();
+        private Supplier<Scheduler> scheduler;
+        private Backend backend = Backend.COROUTINES;
+        private boolean simulated;
+
+        private Builder() {}
+
+        static Builder fromProperties() {
+            Builder b = new Builder();
+            b.backend(Backend.valueOf(System.getProperty("lamprey.backend", "coroutines").toUpperCase(java.util.Locale.ROOT)));
+            String seed = System.getProperty("lamprey.simulate");
+            String policy = System.getProperty("lamprey.scheduler", seed == null ? "fifo" : "random");
+            if (seed != null) {
+                b.carriers(1).simulated();
+            } else {
+                b.carriers(Integer.getInteger("lamprey.carriers", b.carriers));
+            }
+            if (!policy.equals("fifo")) {
+                b.scheduler(Schedulers.named(policy, seed == null ? System.nanoTime() : Long.parseLong(seed)));
+            }
+            return b;
+        }
+
+        /** How many kernel threads run light threads. */
+        public Builder carriers(int n) {
+            if (n < 1 || n > 1024) {
+                throw new IllegalArgumentException(n + " carriers; there must be between 1 and 1024");
+            }
+            carriers = n;
+            return this;
+        }
+
+        /** The policy; asked once for each carrier. FIFO if none is set. */
+        public Builder scheduler(Supplier<Scheduler> policy) {
+            scheduler = policy;
+            return this;
+        }
+
+        /**
+         * What runs the threads.
+         *
+         * @throws UnsupportedOperationException if this JDK has no virtual threads
+         */
+        public Builder backend(Backend backend) {
+            if (backend == Backend.VIRTUAL && !KernelThreads.haveVirtual()) {
+                throw new UnsupportedOperationException("this JVM (" + System.getProperty("java.version")
+                    + ") has no virtual threads; use the back-end \"coroutines\" or \"platform\", or JDK 21 or later");
+            }
+            this.backend = backend;
+            return this;
+        }
+
+        Builder simulated() {
+            simulated = true;
+            return this;
+        }
+
+        /** Makes it, and starts its carriers. */
+        public PicoRuntime build() {
+            if (simulated && backend != Backend.COROUTINES) {
+                throw new IllegalArgumentException("simulation needs the back-end \"coroutines\"");
+            }
+            return new PicoRuntime(this);
+        }
+    }
+
+    // ---- Running.
+
+    /** A computation with a result. */
+    @FunctionalInterface
+    public interface Body<T> {
+        /** The computation; may block. */
+        @Suspendable
+        T run() throws Exception;
+    }
+
+    /** Runs {@code main} as {@link #call} does. */
+    public void run(Runnable main) {
+        try {
+            call(new MainBody.OfRunnable(main));
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw Parking.<RuntimeException>sneak(e);
+        }
+    }
+
+    /**
+     * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. For
+     * kernel threads; blocks the caller.
+     *
+     * @throws DeadlockError in a simulation: no thread can go on
+     * @throws IllegalStateException if called by a light thread, or after {@link #close()}
+     */
+    public <T> T call(Body<T> main) throws Exception {
+        MainBody<T> body = new MainBody<>(main);
+        PicoThread t = new PicoThread(null, body, "main");
+        t.daemon = false;
+        runToEnd(t);
+        return body.result();
+    }
+
+    /** Starts {@code t} and waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. */
+    public void runToEnd(PicoThread t) {
+        if (Carrier.running() != null) {
+            throw new IllegalStateException("only a kernel thread can wait for the end of a runtime; a light thread starts others with PicoThread.start");
+        }
+        // The caller keeps the JVM alive meanwhile.
+        boolean keeper = !kept;
+        kept = true;
+        try {
+            start(t);
+            awaitEnd();
+        } finally {
+            if (keeper) {
+                kept = false;
+                if (!quiescent() && !stopped) {
+                    keepAlive();
+                }
+            }
+        }
+    }
+
+    /** Starts a thread that runs {@code task}. Does not block. */
+    public PicoThread start(Runnable task) {
+        PicoThread t = new PicoThread(task);
+        start(t);
+        return t;
+    }
+
+    /**
+     * Starts {@code t} in this runtime. Does not block.
+     *
+     * @throws IllegalThreadStateException if it has been started
+     */
+    public void start(PicoThread t) {
+        Carrier c = Carrier.running();
+        if (c != null && c.runtime == this) {
+            startFrom(c, t);
+            return;
+        }
+        begin(t);
+        if (!t.daemon) {
+            startedOutside.incrementAndGet();
+            keepAlive();
+        }
+        if (backend == Backend.COROUTINES) {
+            ready(t);
+        } else {
+            startOnKernel(t);
+        }
+    }
+
+    void startFrom(Carrier c, PicoThread t) {
+        begin(t);
+        if (!t.daemon) {
+            c.countStart();
+            if (!kept) {
+                keepAlive();
+            }
+        }
+        c.queue.ready(t);
+    }
+
+    private void begin(PicoThread t) {
+        if (stopped) {
+            throw new IllegalStateException("the runtime has been closed" + (fault == null ? "" : " because of " + fault));
+        }
+        for (;;) {
+            int s = t.state;
+            if ((s & LightThread.STARTED) != 0) {
+                throw new IllegalThreadStateException(t + " has been started already; a thread runs once");
+            }
+            if (LightThread.STATE.compareAndSet(t, s, s | LightThread.STARTED)) {
+                break;
+            }
+        }
+        t.runtime = this;
+    }
+
+    private void startOnKernel(PicoThread t) {
+        registry.add(t);
+        Runnable body = () -> runOnKernel(t);
+        if (backend == Backend.VIRTUAL) {
+            KernelThreads.startVirtual(t, body);
+        } else {
+            KernelThreads.startPlatform(t, body);
+        }
+    }
+
+    private void runOnKernel(PicoThread t) {
+        try {
+            if ((t.state & LightThread.INTERRUPTED) != 0) {
+                Thread.currentThread().interrupt();
+            }
+            try {
+                t.body();
+            } catch (Throwable e) {
+                t.target = t.uncaught(e);
+                if (t.target != null) {
+                    t.target.run();
+                }
+            }
+        } catch (Throwable e) {
+            // A handler has thrown; the JVM ignores that too.
+        } finally {
+            registry.remove(t);
+            t.end();
+            if (!t.daemon) {
+                endedOutside.incrementAndGet();
+                checkEnd();
+            }
+        }
+    }
+
+    /** Makes {@code t} ready. From any thread. */
+    void ready(PicoThread t) {
+        Thread k = Thread.currentThread();
+        if (k instanceof Carrier && ((Carrier) k).runtime == this) {
+            ((Carrier) k).queue.ready(t);
+        } else {
+            inbox.add(t);
+            idlers.workCame();
+        }
+    }
+
+    // ---- The end.
+
+    private boolean quiescent() {
+        long ended = endedOutside.get();
+        for (Carrier c : carriers) {
+            ended += c.ended;
+        }
+        long started = startedOutside.get();
+        for (Carrier c : carriers) {
+            started += c.started;
+        }
+        return started == ended;
+    }
+
+    /** Wakes those that wait for the end, if it has come. */
+    void checkEnd() {
+        if (endAwaited && quiescent()) {
+            synchronized (endLock) {
+                endLock.notifyAll();
+            }
+        }
+    }
+
+    /**
+     * Waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. An interrupt stays set, and does not end the wait.
+     *
+     * @throws DeadlockError in a simulation: no thread can go on
+     */
+    public void awaitEnd() {
+        boolean interrupted = false;
+        endAwaited = true;
+        synchronized (endLock) {
+            while (!quiescent() && !stopped) {
+                try {
+                    endLock.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        Throwable f = fault;
+        if (f != null) {
+            throw Parking.<RuntimeException>sneak(f);
+        }
+    }
+
+    /** The JVM ends when no kernel thread is left that is no daemon, so one waits while there are light threads that are none. */
+    private void keepAlive() {
+        synchronized (endLock) {
+            if (kept) {
+                return;
+            }
+            kept = true;
+        }
+        Thread t = new Thread(() -> {
+            for (boolean again = true; again;) {
+                try {
+                    awaitEnd();
+                } catch (Throwable e) {
+                    e.printStackTrace();
+                    return;
+                }
+                synchronized (endLock) {
+                    kept = false;
+                    again = !quiescent() && !stopped;
+                    kept = again;
+                }
+            }
+        }, "lamprey-until-the-end");
+        t.setDaemon(false);
+        t.start();
+    }
+
+    /** Stops the carriers; threads that have not ended do not go on, and who waits for the end of one that was blocked gets an exception. Does not wait. */
+    public void shutdown() {
+        stopped = true;
+        idlers.wakeAll();
+        for (PicoThread t : threads()) {
+            t.lost(fault);
+        }
+        synchronized (endLock) {
+            endLock.notifyAll();
+        }
+    }
+
+    /** As {@link #shutdown()}. */
+    @Override
+    public void close() {
+        shutdown();
+    }
+
+    /** A carrier cannot go on. */
+    void broken(Throwable e) {
+        fault = e;
+        if (!(e instanceof DeadlockError)) {
+            System.err.print("lamprey: a carrier has failed, the runtime stops: ");
+            e.printStackTrace();
+        }
+        shutdown();
+    }
+
+    // ---- Time.
+
+    /** The runtime's clock, in nanoseconds from some moment on; virtual in a simulation. */
+    long now() {
+        return virtual != null ? virtual.nanos() : System.nanoTime();
+    }
+
+    /** The moment {@code nanos} from now; far in the future rather than overflowing. */
+    long deadline(long nanos) {
+        long now = now();
+        long d = now + nanos;
+        return d < now ? Long.MAX_VALUE - 1 : d;
+    }
+
+    void start(Timer t) {
+        if (timers.add(t)) {
+            idlers.firstTimerCame();
+        }
+    }
+
+    void expire() {
+        if (timers.earliest() != Long.MAX_VALUE) {
+            timers.expire(now());
+        }
+    }
+
+    /** As {@link System#nanoTime()}, in a simulation of the virtual clock. */
+    public static long nanoTime() {
+        Carrier c = Carrier.running();
+        return c == null || c.runtime.virtual == null ? System.nanoTime() : c.runtime.virtual.read();
+    }
+
+    /** As {@link System#currentTimeMillis()}, in a simulation of the virtual clock. */
+    public static long currentTimeMillis() {
+        Carrier c = Carrier.running();
+        return c == null || c.runtime.virtual == null ? System.currentTimeMillis() : TimeUnit.NANOSECONDS.toMillis(c.runtime.virtual.read());
+    }
+
+    /** Whether the calling thread's clock is virtual. */
+    public static boolean isTimeVirtual() {
+        Carrier c = Carrier.running();
+        return c != null && c.runtime.virtual != null;
+    }
+
+    /** A thread is about to run. */
+    void step() {
+        if (virtual != null) {
+            virtual.step();
+        }
+    }
+
+    // ---- I/O and other things that come from outside.
+
+    /** Sets the source of I/O that an idle carrier waits in. Once. */
+    public synchronized void io(IoSource source) {
+        if (io != null && io != source) {
+            throw new IllegalStateException("this runtime has a source of I/O already: " + io);
+        }
+        io = source;
+        idlers.wakeAll();
+    }
+
+    boolean enterIo() {
+        return inIo.compareAndSet(false, true);
+    }
+
+    void leaveIo() {
+        inIo.set(false);
+    }
+
+    /** More, or fewer, kernel threads will wake a thread of this runtime: in a simulation, it is no deadlock to wait for them. */
+    public void external(int change) {
+        external.addAndGet(change);
+    }
+
+    /**
+     * A carrier has nothing to do. In a simulation the clock jumps.
+     *
+     * @return whether there may be something to do now
+     */
+    boolean idle() {
+        checkEnd();
+        if (virtual == null) {
+            return false;
+        }
+        long first = timers.earliest();
+        IoSource s = io;
+        if (external.get() > 0 || s != null && s.isWaitedFor()) {
+            virtual.follow();
+            return first <= virtual.nanos();
+        }
+        virtual.unfollow();
+        if (first != Long.MAX_VALUE) {
+            virtual.jump(first);
+            return true;
+        }
+        if (!quiescent()) {
+            broken(new DeadlockError(dump()));
+        }
+        return stopped;
+    }
+
+    // ---- Looking at it.
+
+    /** The live threads that block or have blocked. */
+    public List<PicoThread> threads() {
+        return registry.threads();
+    }
+
+    /** How many carriers it has; 0 with a back-end that has none. */
+    public int carriers() {
+        return carriers.length;
+    }
+
+    /** What runs its threads. */
+    public Backend backend() {
+        return backend;
+    }
+
+    /** All threads, with what each waits for, and where. */
+    public String dump() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        PrintStream out = new PrintStream(bytes);
+        ThreadDump.print(this, out);
+        out.flush();
+        return bytes.toString();
+    }
+
+    /** Prints {@link #dump()}. */
+    public void dump(PrintStream out) {
+        ThreadDump.print(this, out);
+    }
+}

@@ -1,0 +1,67 @@
+package lamprey;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import lamprey.instrument.Traces;
+
+/** What all threads do. */
+final class ThreadDump {
+    private ThreadDump() {}
+
+    static StackTraceElement[] trace(PicoThread t) {
+        Thread k = t.kernel();
+        if (k != null) {
+            return k.getStackTrace();
+        }
+        List<StackTraceElement> calls = new ArrayList<>();
+        Carrier c = Carrier.running();
+        if (c != null && c.running == t) {
+            StackTraceElement[] own = new Throwable().getStackTrace();
+            for (StackTraceElement e : own) {
+                if (e.getClassName().startsWith("lamprey.instrument.Coroutine")) {
+                    break;
+                }
+                calls.add(e);
+            }
+        }
+        calls.addAll(Traces.of(t.savedFrames()));
+        return calls.toArray(new StackTraceElement[0]);
+    }
+
+    static void print(PicoRuntime r, PrintStream out) {
+        List<PicoThread> threads = r.threads();
+        out.println(threads.size() + " threads that block or have blocked");
+        for (PicoThread t : threads) {
+            print(t, out);
+        }
+        for (Carrier c : r.carriers) {
+            PicoThread t = c.running;
+            out.println("carrier " + c.getName() + ": " + c.queue.size() + " ready, " + (t == null ? "runs none" : "runs " + t));
+            if (t != null) {
+                print(c.getStackTrace(), out);
+            }
+        }
+        int timers = r.timers.size();
+        if (timers > 0) {
+            out.println(timers + " timers");
+        }
+    }
+
+    private static void print(PicoThread t, PrintStream out) {
+        Blocker b = t.blocker;
+        String waits = "";
+        if (b != null) {
+            String detail = b.detail();
+            waits = ", " + b.reason() + (detail == null ? "" : ": " + detail);
+        }
+        out.println("\"" + t.getName() + "\" #" + t.threadId() + (t.daemon ? " daemon " : " ") + t.getState() + waits);
+        print(trace(t), out);
+    }
+
+    private static void print(StackTraceElement[] trace, PrintStream out) {
+        for (StackTraceElement e : trace) {
+            out.println("    at " + e);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package lamprey.instrument;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+/** Which method a call selects. A wrong yes would lose the frame of the method that was really called. */
+class SiteTest {
+    static class Base {
+        public void m() {}
+
+        void packaged() {}
+
+        private void own() {}
+
+        static void hidden() {}
+    }
+
+    static class Middle extends Base {
+        @Override
+        public void m() {
+            super.m();
+        }
+
+        private void own() {}
+
+        static void hidden() {}
+    }
+
+    static class Leaf extends Middle {}
+
+    interface I {
+        default void d() {}
+    }
+
+    interface J extends I {
+        @Override
+        default void d() {
+            I.super.d();
+        }
+    }
+
+    static class ByI implements I {}
+
+    static class ByJ implements J {}
+
+    static class Both extends ByI implements J {}
+
+    static class Overrides extends ByI {
+        @Override
+        public void d() {}
+    }
+
+    private static Site site(char kind, Class<?> owner, String name) {
+        return Site.parse(kind + " " + owner.getName().replace('.', '/') + " " + name + " ()V 1");
+    }
+
+    private static MethodInfo of(Class<?> type, String name) {
+        return MethodInfo.primitive(type, name, "()V");
+    }
+
+    @Test
+    void virtual_call_of_an_inherited_method() {
+        assertTrue(site('v', Middle.class, "m").leadsTo(of(Middle.class, "m"), new Leaf()));
+        assertTrue(site('v', Base.class, "m").leadsTo(of(Base.class, "m"), new Base()));
+    }
+
+    @Test
+    void override_that_called_super() {
+        assertFalse(site('v', Base.class, "m").leadsTo(of(Base.class, "m"), new Leaf()));
+    }
+
+    @Test
+    void super_call_through_an_override_between() {
+        assertFalse(site('x', Middle.class, "m").leadsTo(of(Base.class, "m"), new Leaf()));
+        assertTrue(site('x', Middle.class, "m").leadsTo(of(Middle.class, "m"), new Leaf()));
+        assertTrue(site('x', Leaf.class, "m").leadsTo(of(Middle.class, "m"), new Leaf()));
+    }
+
+    @Test
+    void static_method_that_hides_another() {
+        assertFalse(site('s', Leaf.class, "hidden").leadsTo(of(Base.class, "hidden"), null));
+        assertTrue(site('s', Leaf.class, "hidden").leadsTo(of(Middle.class, "hidden"), null));
+        assertTrue(site('s', Base.class, "hidden").leadsTo(of(Base.class, "hidden"), null));
+    }
+
+    @Test
+    void private_method_is_not_overridden() {
+        assertTrue(site('v', Base.class, "own").leadsTo(of(Base.class, "own"), new Leaf()));
+        assertFalse(site('v', Base.class, "own").leadsTo(of(Middle.class, "own"), new Leaf()));
+        assertTrue(site('x', Base.class, "own").leadsTo(of(Base.class, "own"), new Leaf()));
+    }
+
+    @Test
+    void default_method() {
+        assertTrue(site('i', I.class, "d").leadsTo(of(I.class, "d"), new ByI()));
+        assertTrue(site('v', ByI.class, "d").leadsTo(of(I.class, "d"), new ByI()));
+        assertTrue(site('i', I.class, "d").leadsTo(of(J.class, "d"), new ByJ()));
+        assertTrue(site('x', I.class, "d").leadsTo(of(I.class, "d"), new ByJ()));
+    }
+
+    @Test
+    void more_specific_default_method_that_called_the_other() {
+        assertFalse(site('i', I.class, "d").leadsTo(of(I.class, "d"), new ByJ()));
+        assertFalse(site('i', I.class, "d").leadsTo(of(I.class, "d"), new Both()));
+        assertTrue(site('i', I.class, "d").leadsTo(of(J.class, "d"), new Both()));
+        assertFalse(site('x', J.class, "d").leadsTo(of(I.class, "d"), new ByJ()));
+        assertFalse(site('i', I.class, "d").leadsTo(of(I.class, "d"), new Overrides()));
+    }
+
+    @Test
+    void other_method_or_no_receiver() {
+        assertFalse(site('v', Base.class, "m").leadsTo(of(Base.class, "packaged"), new Base()));
+        assertFalse(site('v', Base.class, "m").leadsTo(of(Base.class, "m"), null));
+        assertFalse(site('v', Base.class, "m").leadsTo(null, new Base()));
+        assertTrue(site('v', Base.class, "packaged").leadsTo(of(Base.class, "packaged"), new Leaf()));
+    }
+
+    @Test
+    void constructor() {
+        assertTrue(site('x', Middle.class, "<init>").leadsTo(of(Middle.class, "<init>"), null));
+        assertFalse(site('x', Middle.class, "<init>").leadsTo(of(Base.class, "<init>"), null));
+    }
+
+    @Test
+    void lambda_only_by_its_alias() {
+        Callable<String> lambda = () -> "x";
+        MethodInfo body = MethodInfo.transformed(SiteTest.class, "lambda$0", "()Ljava/lang/String;", "SiteTest.java", 1, "",
+            "call()Ljava/lang/Object;");
+        Site call = Site.parse("i java/util/concurrent/Callable call ()Ljava/lang/Object; 1");
+        assertTrue(call.leadsTo(body, lambda));
+        assertFalse(call.leadsTo(body, new Callable<String>() {
+            @Override
+            public String call() {
+                return "not by a lambda";
+            }
+        }));
+        assertFalse(Site.parse("i java/lang/Runnable run ()V 1").leadsTo(body, lambda));
+    }
+
+    @Test
+    void answer_is_kept_for_each_receiver() {
+        Site call = site('i', I.class, "d");
+        for (int i = 0; i < 3; i++) {
+            assertTrue(call.leadsTo(of(I.class, "d"), new ByI()));
+            assertFalse(call.leadsTo(of(I.class, "d"), new Both()));
+        }
+    }
+}
