@@ -6,17 +6,14 @@ import java.util.concurrent.locks.LockSupport;
 final class KernelParking {
     private KernelParking() {}
 
-    static void park() {
+    static void park(long nanos) {
         PicoThread t = PicoThread.currentThread();
         t.blocker = Parking.PERMIT;
-        LockSupport.park(Parking.PERMIT);
-        t.blocker = null;
-    }
-
-    static void parkNanos(long nanos) {
-        PicoThread t = PicoThread.currentThread();
-        t.blocker = Parking.PERMIT;
-        LockSupport.parkNanos(Parking.PERMIT, nanos);
+        if (nanos == Long.MAX_VALUE) {
+            LockSupport.park(Parking.PERMIT);
+        } else {
+            LockSupport.parkNanos(Parking.PERMIT, nanos);
+        }
         t.blocker = null;
     }
 

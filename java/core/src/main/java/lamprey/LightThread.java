@@ -228,6 +228,15 @@ abstract class LightThread extends Coroutine {
         }
     }
 
+    /** The runtime has been closed: the thread will not go on. Those that wait for its end are told, as far as they are not of that runtime too. */
+    final void lost(Throwable why) {
+        if (kernel() == null) {
+            for (Joiner j = joiners; j != null && j != Joiner.ENDED; j = j.next) {
+                j.fail(new IllegalStateException("the runtime has been closed, and the thread it waits for was lost: " + getClass().getName(), why));
+            }
+        }
+    }
+
     /** Adds one that waits for the end. Returns false if the thread has ended. */
     final boolean add(Joiner j) {
         for (;;) {

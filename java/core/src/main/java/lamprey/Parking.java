@@ -1,5 +1,6 @@
 package lamprey;
 
+import java.util.concurrent.TimeUnit;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.Primitive;
 
@@ -21,10 +22,16 @@ public final class Parking {
 
     private static final MethodInfo PARK = info("park", "()V");
     private static final MethodInfo PARK_NANOS = info("parkNanos", "(J)V");
+    private static final MethodInfo PARK_FOR = info("park", "(Ljava/lang/Object;)V");
+    private static final MethodInfo PARK_NANOS_FOR = info("parkNanos", "(Ljava/lang/Object;J)V");
+    private static final MethodInfo PARK_UNTIL = info("parkUntil", "(J)V");
+    private static final MethodInfo PARK_UNTIL_FOR = info("parkUntil", "(Ljava/lang/Object;J)V");
     private static final MethodInfo AWAIT = info("await", "(Llamprey/Blocker;)Ljava/lang/Object;");
     private static final MethodInfo AWAIT_NANOS = info("await", "(Llamprey/Blocker;J)Ljava/lang/Object;");
     private static final MethodInfo STEADFAST = info("awaitUninterruptibly", "(Llamprey/Blocker;)Ljava/lang/Object;");
     private static final MethodInfo STEADFAST_NANOS = info("awaitUninterruptibly", "(Llamprey/Blocker;J)Ljava/lang/Object;");
+
+    private static final MethodInfo JOIN = info("join", "(Llamprey/PicoThread;J)V");
 
     private Parking() {}
 
@@ -38,34 +45,60 @@ public final class Parking {
      */
     @Primitive
     public static void park() {
-        Carrier c = Carrier.running();
-        if (c == null) {
-            KernelParking.park();
-            return;
-        }
-        PicoThread t = c.running;
-        if (!t.passes()) {
-            t.blocker = PERMIT;
-            c.suspend(PARK);
-        }
+        permit(Long.MAX_VALUE, PARK);
     }
 
     /** As {@link #park()}, for {@code nanos} at most; returns at once if that is not positive. */
     @Primitive
     public static void parkNanos(long nanos) {
+        permit(nanos, PARK_NANOS);
+    }
+
+    /** As {@link #park()}; {@code blocker} is not used. */
+    @Primitive
+    public static void park(Object blocker) {
+        permit(Long.MAX_VALUE, PARK_FOR);
+    }
+
+    /** As {@link #parkNanos(long)}; {@code blocker} is not used. */
+    @Primitive
+    public static void parkNanos(Object blocker, long nanos) {
+        permit(nanos, PARK_NANOS_FOR);
+    }
+
+    /** As {@link #park()}, until a moment at most, in milliseconds as {@link System#currentTimeMillis()} counts. */
+    @Primitive
+    public static void parkUntil(long millis) {
+        permit(until(millis), PARK_UNTIL);
+    }
+
+    /** As {@link #parkUntil(long)}; {@code blocker} is not used. */
+    @Primitive
+    public static void parkUntil(Object blocker, long millis) {
+        permit(until(millis), PARK_UNTIL_FOR);
+    }
+
+    private static long until(long millis) {
+        return TimeUnit.MILLISECONDS.toNanos(millis - PicoRuntime.currentTimeMillis());
+    }
+
+    @Primitive
+    private static void permit(long nanos, MethodInfo primitive) {
         if (nanos <= 0) {
             return;
         }
         Carrier c = Carrier.running();
         if (c == null) {
-            KernelParking.parkNanos(nanos);
+            KernelParking.park(nanos);
             return;
         }
         PicoThread t = c.running;
         if (!t.passes()) {
-            t.timer = new Timer(t, null, c.runtime.deadline(nanos));
+            if (nanos != Long.MAX_VALUE) {
+                t.timer = new Timer(t, null, c.runtime.deadline(nanos));
+            }
             t.blocker = PERMIT;
-            c.suspend(PARK_NANOS);
+            c.suspend(primitive);
         }
     }
 
@@ -112,6 +145,65 @@ public final class Parking {
     public static Object awaitUninterruptibly(Blocker b, long nanos) {
         Carrier c = Carrier.running();
         return c == null ? KernelParking.await(b, nanos, false) : c.await(b, nanos, false, STEADFAST_NANOS);
+    }
+
+    /**
+     * For authors of {@link Primitive} methods, which return what this returns: waits for {@code b}, in the name of {@code primitive}, so that the wait
+     * has no frame of its own.
+     *
+     * @param nanos at most; {@link Long#MAX_VALUE} is no limit
+     * @return see {@link #await(Blocker, long)}
+     */
+    @Primitive
+    public static Object block(Blocker b, long nanos, boolean interruptible, MethodInfo primitive) {
+        Carrier c = Carrier.running();
+        return c == null ? KernelParking.await(b, nanos, interruptible) : c.await(b, nanos, interruptible, primitive);
+    }
+
+    /** Waits for the end of {@code thread}. The frame-less form of {@link PicoThread#join(java.time.Duration)}'s wait. */
+    @Primitive
+    static void join(PicoThread thread, long nanos) throws InterruptedException {
+        join(thread, nanos, JOIN);
+    }
+
+    /**
+     * For authors of {@link Primitive} methods: sleeps.
+     *
+     * @throws InterruptedException if the thread is interrupted, before or meanwhile; the interrupt is then cleared
+     */
+    @Primitive
+    public static void sleep(long nanos, MethodInfo primitive) throws InterruptedException {
+        Carrier c = Carrier.running();
+        if (c != null) {
+            c.sleep(nanos, primitive);
+        } else {
+            KernelParking.await(new Timer(PicoThread.currentThread(), 0), nanos, true);
+        }
+    }
+
+    /**
+     * For authors of {@link Primitive} methods: waits for the end of {@code thread}.
+     *
+     * @param nanos at most; {@link Long#MAX_VALUE} is no limit
+     * @throws InterruptedException if the caller is interrupted, before or meanwhile; the interrupt is then cleared
+     */
+    @Primitive
+    public static void join(PicoThread thread, long nanos, MethodInfo primitive) throws InterruptedException {
+        Carrier c = Carrier.running();
+        if (thread.runtime == null && thread.kernel() != null) {
+            KernelThreads.join(thread.kernel(), nanos, c, primitive);
+            return;
+        }
+        LightThread.Joiner j = new LightThread.Joiner(c != null ? c.running : PicoThread.currentThread());
+        if ((thread.state & LightThread.STARTED) == 0 || !thread.add(j)) {
+            if (PicoThread.interrupted()) {
+                throw new InterruptedException();
+            }
+        } else if (c != null) {
+            c.await(j, nanos, true, primitive);
+        } else {
+            KernelParking.await(j, nanos, true);
+        }
     }
 
     /** Throws any exception, also a checked one that the compiler does not know of here. */

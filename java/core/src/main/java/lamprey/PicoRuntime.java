@@ -191,20 +191,32 @@ public final class PicoRuntime implements AutoCloseable {
      * @throws IllegalStateException if called by a light thread, or after {@link #close()}
      */
     public <T> T call(Body<T> main) throws Exception {
-        if (Carrier.running() != null) {
-            throw new IllegalStateException("PicoRuntime.run is for kernel threads; a light thread starts others with PicoThread.start");
-        }
         MainBody<T> body = new MainBody<>(main);
         PicoThread t = new PicoThread(null, body, "main");
         t.daemon = false;
+        runToEnd(t);
+        return body.result();
+    }
+
+    /** Starts {@code t} and waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. */
+    public void runToEnd(PicoThread t) {
+        if (Carrier.running() != null) {
+            throw new IllegalStateException("only a kernel thread can wait for the end of a runtime; a light thread starts others with PicoThread.start");
+        }
+        // The caller keeps the JVM alive meanwhile.
         boolean keeper = !kept;
         kept = true;
-        start(t);
-        awaitEnd();
-        if (keeper) {
-            kept = false;
+        try {
+            start(t);
+            awaitEnd();
+        } finally {
+            if (keeper) {
+                kept = false;
+                if (!quiescent() && !stopped) {
+                    keepAlive();
+                }
+            }
         }
-        return body.result();
     }
 
     /** Starts a thread that runs {@code task}. Does not block. */
@@ -386,10 +398,13 @@ public final class PicoRuntime implements AutoCloseable {
         t.start();
     }
 
-    /** Stops the carriers; threads that have not ended do not go on. Does not wait. */
+    /** Stops the carriers; threads that have not ended do not go on, and who waits for the end of one that was blocked gets an exception. Does not wait. */
     public void shutdown() {
         stopped = true;
         idlers.wakeAll();
+        for (PicoThread t : threads()) {
+            t.lost(fault);
+        }
         synchronized (endLock) {
             endLock.notifyAll();
         }
@@ -447,6 +462,12 @@ public final class PicoRuntime implements AutoCloseable {
     public static long currentTimeMillis() {
         Carrier c = Carrier.running();
         return c == null || c.runtime.virtual == null ? System.currentTimeMillis() : TimeUnit.NANOSECONDS.toMillis(c.runtime.virtual.read());
+    }
+
+    /** Whether the calling thread's clock is virtual. */
+    public static boolean isTimeVirtual() {
+        Carrier c = Carrier.running();
+        return c != null && c.runtime.virtual != null;
     }
 
     /** A thread is about to run. */

@@ -1,5 +1,8 @@
 package lamprey;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +31,7 @@ public class PicoThread extends LightThread implements Runnable {
     private static final MethodInfo YIELD = info("yield", "()V");
     private static final MethodInfo SLEEP = info("sleep", "(J)V");
     private static final MethodInfo SLEEP_NANOS = info("sleep", "(JI)V");
+    private static final MethodInfo SLEEP_DURATION = info("sleep", "(Ljava/time/Duration;)V");
     private static final MethodInfo JOIN = info("join", "()V");
     private static final MethodInfo JOIN_MILLIS = info("join", "(J)V");
     private static final MethodInfo JOIN_NANOS = info("join", "(JI)V");
@@ -281,23 +285,26 @@ public class PicoThread extends LightThread implements Runnable {
      */
     @Primitive
     public static void sleep(long millis) throws InterruptedException {
-        sleep(TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "sleep")), SLEEP);
+        Parking.sleep(TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "sleep")), SLEEP);
     }
 
     /** As {@link #sleep(long)}, with {@code nanos} nanoseconds (0 to 999999) more. */
     @Primitive
     public static void sleep(long millis, int nanos) throws InterruptedException {
-        sleep(TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "sleep")) + nanos(nanos), SLEEP_NANOS);
+        Parking.sleep(TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "sleep")) + nanos(nanos), SLEEP_NANOS);
     }
 
+    /** As {@link #sleep(long)}; a duration that is not positive is none. */
     @Primitive
-    private static void sleep(long nanos, MethodInfo primitive) throws InterruptedException {
-        Carrier c = Carrier.running();
-        if (c != null) {
-            c.sleep(nanos, primitive);
-        } else {
-            KernelParking.await(new Timer(currentThread(), 0), nanos, true);
+    public static void sleep(Duration duration) throws InterruptedException {
+        Parking.sleep(nanos(duration), SLEEP_DURATION);
+    }
+
+    private static long nanos(Duration d) {
+        if (d.isNegative()) {
+            return 0;
         }
+        return d.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : d.toNanos();
     }
 
     private static long notNegative(long millis, String what) {
@@ -321,40 +328,38 @@ public class PicoThread extends LightThread implements Runnable {
      */
     @Primitive
     public final void join() throws InterruptedException {
-        join(Long.MAX_VALUE, JOIN);
+        Parking.join(this, Long.MAX_VALUE, JOIN);
     }
 
     /** As {@link #join()}, for {@code millis} milliseconds at most; 0 is no limit. */
     @Primitive
     public final void join(long millis) throws InterruptedException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "join"));
-        join(nanos == 0 ? Long.MAX_VALUE : nanos, JOIN_MILLIS);
+        Parking.join(this, nanos == 0 ? Long.MAX_VALUE : nanos, JOIN_MILLIS);
     }
 
     /** As {@link #join(long)}, with {@code nanos} nanoseconds more. */
     @Primitive
     public final void join(long millis, int nanos) throws InterruptedException {
         long limit = TimeUnit.MILLISECONDS.toNanos(notNegative(millis, "join")) + nanos(nanos);
-        join(limit <= 0 ? Long.MAX_VALUE : limit, JOIN_NANOS);
+        Parking.join(this, limit <= 0 ? Long.MAX_VALUE : limit, JOIN_NANOS);
     }
 
-    @Primitive
-    private void join(long nanos, MethodInfo primitive) throws InterruptedException {
-        Carrier c = Carrier.running();
-        if (runtime == null && kernel() != null) {
-            KernelThreads.join(kernel(), nanos, c, primitive);
-            return;
+    /**
+     * As {@link #join()}, for {@code duration} at most.
+     *
+     * @return whether it has ended
+     * @throws IllegalThreadStateException if it was not started
+     */
+    public final boolean join(Duration duration) throws InterruptedException {
+        if (getState() == Thread.State.NEW) {
+            throw new IllegalThreadStateException(this + " was not started; nobody can wait for its end");
         }
-        Joiner j = new Joiner(c != null ? c.running : currentThread());
-        if ((state & STARTED) == 0 || !add(j)) {
-            if (interrupted()) {
-                throw new InterruptedException();
-            }
-        } else if (c != null) {
-            c.await(j, nanos, true, primitive);
-        } else {
-            KernelParking.await(j, nanos, true);
+        long nanos = nanos(duration);
+        if (nanos > 0) {
+            Parking.join(this, nanos);
         }
+        return !isAlive();
     }
 
     // ---- Interrupts.
@@ -545,11 +550,15 @@ public class PicoThread extends LightThread implements Runnable {
         if (h != null) {
             return new Uncaught(this, h, error);
         }
-        synchronized (System.err) {
-            System.err.print("Exception in thread \"" + getName() + "\" ");
-            error.printStackTrace();
-        }
+        report(this, error);
         return null;
+    }
+
+    /** Prints the exception that a thread has not caught, as the JVM does. */
+    public static void report(PicoThread thread, Throwable error) {
+        StringWriter text = new StringWriter();
+        error.printStackTrace(new PrintWriter(text));
+        System.err.print("Exception in thread \"" + thread.getName() + "\" " + text);
     }
 
     // ---- Looking at threads.

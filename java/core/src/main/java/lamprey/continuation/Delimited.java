@@ -62,9 +62,9 @@ final class Delimited extends Coroutine {
             s = thrown;
         }
         if (s != null) {
-            Throwable t = s.capture(new Start(this), BODY, computation);
-            if (!Backend.FLAGS || t != s) {
-                throw t;
+            s.capture(new Start(this), BODY, computation);
+            if (!Backend.FLAGS) {
+                throw s;
             }
         }
     }

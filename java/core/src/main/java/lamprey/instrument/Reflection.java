@@ -88,8 +88,8 @@ public final class Reflection {
     }
 
     private static Object save(Suspend s, Call frame, Site site, Object receiver) throws Throwable {
-        Throwable thrown = s.capture(frame, frame.method(), site, receiver);
-        if (Backend.FLAGS && thrown == s) {
+        Suspend thrown = s.capture(frame, frame.method(), site, receiver);
+        if (Backend.FLAGS) {
             return null;
         }
         throw thrown;

@@ -55,13 +55,17 @@ public final class Traces {
         }
     }
 
-    /** The calls that the running thread is in, the innermost first: what called this method, then the saved callers. */
+    /** The calls that the running thread is in, the innermost first: {@code getStackTrace()} of the thread, its caller, .., then the saved callers. */
     public static StackTraceElement[] current() {
         StackTraceElement[] raw = new Throwable().getStackTrace();
         Coroutine running = running();
         List<StackTraceElement> trace = new ArrayList<>();
         int bottom = running == null ? -1 : bottom(raw);
-        addRaw(trace, raw, 1, bottom < 0 ? raw.length : bottom);
+        int top = 1;
+        while (top < raw.length && raw[top].getClassName().equals("lamprey.ThreadDump")) {
+            top++;
+        }
+        addRaw(trace, raw, top, bottom < 0 ? raw.length : bottom);
         if (bottom >= 0) {
             addSaved(trace, running.top);
             addRest(trace, raw, bottom);
@@ -82,10 +86,11 @@ public final class Traces {
      *
      * @return the exception
      */
-    public static <T extends Throwable> T thrownBy(T t, MethodInfo blocking, Frame innermost) {
-        if (ENABLED) {
+    public static <T extends Throwable> T thrownBy(T t, Frame innermost) {
+        if (ENABLED && innermost != null) {
             List<StackTraceElement> trace = new ArrayList<>();
-            trace.add(blocking.at(0));
+            Site blocking = innermost.method().sites[innermost.site];
+            trace.add(new StackTraceElement(blocking.owner.replace('/', '.'), blocking.name, null, -1));
             addSaved(trace, innermost);
             t.setStackTrace(trace.toArray(EMPTY));
         }

@@ -12,11 +12,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.NotSerializableException;
 import java.io.Serializable;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +31,10 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import lamprey.continued.Sum;
+import lamprey.instrument.Frame;
+import lamprey.instrument.MethodInfo;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +50,7 @@ class ContinuationCodecTest {
     }
 
     private static ContinuationCodec codec() {
-        return ContinuationCodec.withKey(KEY).allowFrames("lamprey.continuation").allow(Sum.class);
+        return ContinuationCodec.withKey(KEY).allowFrames("lamprey.continued").allow(Sum.class);
     }
 
     private static Continuation<Object, Object> suspended(Object held) throws Exception {
@@ -204,7 +211,7 @@ class ContinuationCodecTest {
     @Test
     void another_key() throws Exception {
         byte[] bytes = codec().encode(suspended(null));
-        refused(FORGED, () -> ContinuationCodec.withKey(key(2)).allowFrames("lamprey.continuation").decode(bytes));
+        refused(FORGED, () -> ContinuationCodec.withKey(key(2)).allowFrames("lamprey.continued").decode(bytes));
     }
 
     @Test
@@ -215,41 +222,79 @@ class ContinuationCodecTest {
     @Test
     void key_array_changed_later() throws Exception {
         byte[] key = KEY.clone();
-        ContinuationCodec codec = ContinuationCodec.withKey(key).allowFrames("lamprey.continuation").allow(Sum.class);
+        ContinuationCodec codec = ContinuationCodec.withKey(key).allowFrames("lamprey.continued").allow(Sum.class);
         key[0]++;
         codec().decode(codec.encode(suspended(null)));
     }
 
     // A changed class.
 
+    /** Has the class files of Sum and its frames itself; {@code change} may change one, or return null for a class that is gone. */
+    private static ClassLoader variant(BiFunction<String, byte[], byte[]> change) {
+        return new ClassLoader(Sum.class.getClassLoader()) {
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (!name.startsWith("lamprey.continued.Sum")) {
+                    return super.loadClass(name, resolve);
+                }
+                Class<?> loaded = findLoadedClass(name);
+                if (loaded != null) {
+                    return loaded;
+                }
+                try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                    byte[] file = in == null ? null : change.apply(name, readAll(in));
+                    if (file == null) {
+                        throw new ClassNotFoundException(name);
+                    }
+                    return defineClass(name, file, 0, file.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        };
+    }
+
+    private static byte[] readAll(InputStream in) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (int b = in.read(); b >= 0; b = in.read()) {
+            all.write(b);
+        }
+        return all.toByteArray();
+    }
+
+    private static MethodInfo ask() throws Exception {
+        Frame f = Continuation.of(new Sum(1)).run(null).rest().savedFrames()[0];
+        assertEquals("ask", f.method().name);
+        return f.method();
+    }
+
+    private static byte[] withOtherHash(byte[] file, long hash) {
+        byte[] changed = file.clone();
+        for (int i = 0; i + 8 <= file.length; i++) {
+            if (ByteBuffer.wrap(file, i, 8).getLong() == hash) {
+                changed[i]++;
+            }
+        }
+        return changed;
+    }
+
     @Test
     void changed_method() throws Exception {
         byte[] bytes = codec().encode(suspended(null));
-        lamprey.instrument.MethodInfo before = Sum$pico1.INFO;
-        Sum$pico1.INFO = Sum$pico1.info(12);
-        try {
-            RefusedException e = refused(CHANGED, () -> codec().decode(bytes));
-            assertTrue(e.getMessage().contains("lamprey.continuation.Sum.ask"), e.getMessage());
-        } finally {
-            Sum$pico1.INFO = before;
-        }
-        assertEquals(0, codec().decode(bytes).value());
+        long hash = ask().hash;
+        ClassLoader changed = variant((name, file) -> withOtherHash(file, hash));
+        RefusedException e = refused(CHANGED, () -> codec().loader(changed).decode(bytes));
+        assertTrue(e.getMessage().contains("lamprey.continued.Sum.ask"), e.getMessage());
+        ClassLoader same = variant((name, file) -> file);
+        assertEquals(0, codec().loader(same).decode(bytes).value());
     }
 
     @Test
     void class_is_gone() throws Exception {
         byte[] bytes = codec().encode(suspended(null));
-        ClassLoader without = new ClassLoader(getClass().getClassLoader()) {
-            @Override
-            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-                if (name.startsWith("lamprey.continuation.Sum$pico1")) {
-                    throw new ClassNotFoundException(name);
-                }
-                return super.loadClass(name, resolve);
-            }
-        };
+        ClassLoader without = variant((name, file) -> null);
         RefusedException e = refused(CHANGED, () -> codec().loader(without).decode(bytes));
-        assertTrue(e.getMessage().contains("lamprey.continuation.Sum.ask"), e.getMessage());
+        assertTrue(e.getMessage().contains("lamprey.continued.Sum."), e.getMessage());
     }
 
     // Allow-list.
@@ -269,7 +314,7 @@ class ContinuationCodecTest {
         Continuation<Object, Object> k = suspended(new Object[] {new Private()});
         RefusedException e = refused(NOT_ALLOWED, () -> codec().encode(k));
         assertTrue(e.getMessage().contains("Private"), e.getMessage());
-        assertTrue(e.getMessage().contains("Sum.run(Sum.java:31)"), e.getMessage());
+        assertTrue(e.getMessage().contains("Sum.run(Sum.java:21)"), e.getMessage());
         assertEquals(1, k.run("a").value());
     }
 
@@ -287,7 +332,7 @@ class ContinuationCodecTest {
     void frames_of_another_package() throws Exception {
         byte[] bytes = codec().encode(suspended(null));
         RefusedException e = refused(NOT_ALLOWED, () -> ContinuationCodec.withKey(KEY).allowPackage("lamprey").allowFrames("lamprey.cont").decode(bytes));
-        assertTrue(e.getMessage().contains("allowFrames(\"lamprey.continuation\")"), e.getMessage());
+        assertTrue(e.getMessage().contains("allowFrames(\"lamprey.continued\")"), e.getMessage());
     }
 
     @Test
@@ -312,7 +357,7 @@ class ContinuationCodecTest {
         Continuation<Object, Object> k = suspended(Arrays.asList("x", new Object()));
         NotSerializableException e = assertThrows(NotSerializableException.class, () -> codec().encode(k));
         assertTrue(e.getMessage().startsWith("java.lang.Object: "), e.getMessage());
-        assertTrue(e.getMessage().contains("lamprey.continuation.Sum.run(Sum.java:31)"), e.getMessage());
+        assertTrue(e.getMessage().contains("lamprey.continued.Sum.run(Sum.java:21)"), e.getMessage());
         assertEquals(1, k.run("a").value());
     }
 

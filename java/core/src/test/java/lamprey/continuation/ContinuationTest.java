@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
+import lamprey.continued.Sum;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

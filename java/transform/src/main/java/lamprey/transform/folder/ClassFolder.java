@@ -19,6 +19,7 @@ import lamprey.transform.Refusal;
 import lamprey.transform.Transformation;
 import lamprey.transform.Transformer;
 import lamprey.transform.types.TypeInfo;
+import org.objectweb.asm.Opcodes;
 
 /**
  * Transforms a folder of class files, in place or into another one.
@@ -115,7 +116,8 @@ public final class ClassFolder {
         } catch (RuntimeException e) {
             throw new IOException(file + " is no class file that can be read: " + e, e);
         }
-        if (Names.FRAME.equals(t.superName) && t.name.contains("$pico") || t.mode != null && t.name.endsWith(Names.MAIN_CLASS)) {
+        boolean frame = Names.FRAME.equals(t.superName) && (t.access & Opcodes.ACC_SYNTHETIC) != 0;
+        if (frame || t.mode != null && t.name.endsWith(Names.MAIN_CLASS)) {
             generated.add(in.relativize(file));
             return;
         }

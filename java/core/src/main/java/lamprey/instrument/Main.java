@@ -1,0 +1,82 @@
+package lamprey.instrument;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import lamprey.PicoRuntime;
+import lamprey.PicoThread;
+
+/** The beginning and the end of a transformed program. Called by generated code. */
+public final class Main {
+    private static final Map<PicoThread, Thread> HOOKS = new ConcurrentHashMap<>();
+    private static final long FIRST_THREAD = 1;
+
+    private Main() {}
+
+    /**
+     * Runs the program's {@code main} as the first light thread of {@link PicoRuntime#standard()}, and returns when all threads that are no daemons have ended. An exception that
+     * main throws is reported at once, as that of any thread; at the end the exit code is 1, or, if the caller is not the JVM's first thread, it is thrown.
+     */
+    public static void run(Runnable main) {
+        PicoRuntime runtime = PicoRuntime.standard();
+        PicoThread t = new PicoThread(null, main, "main");
+        t.setDaemon(false);
+        Throwable[] thrown = new Throwable[1];
+        t.setUncaughtExceptionHandler((thread, error) -> {
+            thrown[0] = error;
+            PicoThread.UncaughtExceptionHandler h = PicoThread.getDefaultUncaughtExceptionHandler();
+            if (h != null) {
+                h.uncaughtException(thread, error);
+            } else {
+                PicoThread.report(thread, error);
+            }
+        });
+        boolean ended = false;
+        try {
+            runtime.runToEnd(t);
+            ended = true;
+        } finally {
+            if ((!ended || thrown[0] != null) && Thread.currentThread().getId() == FIRST_THREAD) {
+                System.out.flush();
+                exit();
+            }
+        }
+        if (thrown[0] != null) {
+            Main.<RuntimeException>rethrow(thrown[0]);
+        }
+    }
+
+    private static void exit() {
+        System.exit(1);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void rethrow(Throwable e) throws E {
+        throw (E) e;
+    }
+
+    /** As {@link Runtime#addShutdownHook}: a kernel thread starts the light one and waits for it. */
+    public static void addShutdownHook(Runtime r, PicoThread hook) {
+        if (hook.isAlive() || hook.getState() != Thread.State.NEW) {
+            throw new IllegalArgumentException(hook + " has been started; a shutdown hook must not be");
+        }
+        Thread kernel = new Thread(() -> {
+            hook.setDaemon(true);
+            PicoRuntime.standard().start(hook);
+            try {
+                hook.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }, hook.getName());
+        if (HOOKS.putIfAbsent(hook, kernel) != null) {
+            throw new IllegalArgumentException(hook + " is a shutdown hook already");
+        }
+        r.addShutdownHook(kernel);
+    }
+
+    /** As {@link Runtime#removeShutdownHook}. */
+    public static boolean removeShutdownHook(Runtime r, PicoThread hook) {
+        Thread kernel = HOOKS.remove(hook);
+        return kernel != null && r.removeShutdownHook(kernel);
+    }
+}

@@ -1,0 +1,358 @@
+package lamprey.instrument;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import lamprey.Blocker;
+import lamprey.PicoThread;
+import lamprey.WaitReason;
+
+/**
+ * One part of the table of monitors: those of the objects whose identity hash falls into it.
+ *
+ * <p><b>States of a monitor.</b> None: no entry. Owned: {@code owner} and how often it has entered. Not owned, but waited for: an entry without owner, because threads
+ * are in {@code wait()}. Threads that want to enter are in a queue, only while it is owned; threads in {@code wait()} are in a set.
+ *
+ * <p><b>Who may touch what.</b> All of it under the part's spin lock, which is held for a few instructions, never while a thread blocks or other code runs.
+ *
+ * <p><b>Hand-over.</b> Who leaves a monitor makes the first of the queue its owner, then wakes it. So a light thread that enters, or comes back from {@code wait()}, is
+ * suspended once, and the order is fair. A woken thread cannot find the monitor taken again. The price, that a thread which leaves and enters in a
+ * loop waits for its turn each time, is a switch between light threads, not between kernel threads.
+ *
+ * <p><b>Suspension.</b> A thread joins the queue or the set, and releases the monitor in {@code wait()}, only after its frames have been saved
+ * ({@link Blocker#suspended}). If that fails, nothing has happened, and it still owns what it owned.
+ *
+ * <p><b>The end of wait().</b> Whoever takes a thread out of the set (notify, interrupt, the time limit) puts it into the queue with the reason, or makes it the owner
+ * if there is none. Only then is it completed. An interrupt after a notify stays set and changes nothing.
+ *
+ * <p><b>Rejected.</b> Barging (the woken thread competes): it may be suspended again each time. A lock in each object: there is no room in it. Weak
+ * keys: not needed, as an entry exists only while a thread owns it or waits, which also holds the object.
+ */
+@SuppressWarnings("serial")
+final class MonitorTable extends AtomicInteger {
+    private static final int PARTS = 1 << 10;
+    private static final MonitorTable[] TABLE = new MonitorTable[PARTS];
+
+    static {
+        for (int i = 0; i < PARTS; i++) {
+            TABLE[i] = new MonitorTable();
+        }
+    }
+
+    private Entry first;
+    /** One that is not used, to save the allocation. */
+    private Entry spare;
+
+    private static final class Entry {
+        Object object;
+        PicoThread owner;
+        int entries;
+        final List queue = new List();
+        final List waiting = new List();
+        Entry next;
+    }
+
+    /** Waiters in the order in which they came. */
+    private static final class List {
+        Waiter first;
+        Waiter last;
+
+        void add(Waiter w) {
+            w.before = last;
+            w.after = null;
+            if (last == null) {
+                first = w;
+            } else {
+                last.after = w;
+            }
+            last = w;
+        }
+
+        void remove(Waiter w) {
+            if (w.before == null) {
+                first = w.after;
+            } else {
+                w.before.after = w.after;
+            }
+            if (w.after == null) {
+                last = w.before;
+            } else {
+                w.after.before = w.before;
+            }
+            w.before = null;
+            w.after = null;
+        }
+    }
+
+    /** A thread that waits to enter, or in {@code wait()}. */
+    static final class Waiter extends Blocker {
+        private final Object object;
+        private final int entries;
+        /** Whether it is in {@code wait()} and not yet notified. */
+        private boolean waits;
+        private boolean inSet;
+        /** How {@code wait()} ends; null for a notify. */
+        private Cause cause;
+        private Waiter before;
+        private Waiter after;
+
+        Waiter(PicoThread thread, Object object, int entries, boolean waits) {
+            super(thread);
+            this.object = object;
+            this.entries = entries;
+            this.waits = waits;
+        }
+
+        @Override
+        protected void suspended() {
+            MonitorTable.of(object).join(this);
+        }
+
+        @Override
+        protected boolean withdraw(Cause why) {
+            return why == Cause.PINNED || MonitorTable.of(object).withdraw(this, why);
+        }
+
+        private void complete() {
+            if (cause == null) {
+                deliver(null);
+            } else {
+                end(cause);
+            }
+        }
+
+        @Override
+        protected WaitReason reason() {
+            return waits ? WaitReason.OBJECT_WAIT : WaitReason.MONITOR;
+        }
+
+        @Override
+        protected String detail() {
+            PicoThread owner = MonitorTable.of(object).owner(object);
+            return object.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(object))
+                + (owner == null ? "" : ", owned by " + owner.getName());
+        }
+    }
+
+    static MonitorTable of(Object o) {
+        if (o == null) {
+            throw new NullPointerException("the monitor of null");
+        }
+        return TABLE[System.identityHashCode(o) & PARTS - 1];
+    }
+
+    private void lock() {
+        for (int i = 0; !compareAndSet(0, 1); i++) {
+            if (i > 50) {
+                Thread.yield();
+            }
+        }
+    }
+
+    private void unlock() {
+        lazySet(0);
+    }
+
+    private Entry find(Object o) {
+        Entry e = first;
+        while (e != null && e.object != o) {
+            e = e.next;
+        }
+        return e;
+    }
+
+    private Entry create(Object o) {
+        Entry e = spare;
+        if (e == null) {
+            e = new Entry();
+        } else {
+            spare = null;
+        }
+        e.object = o;
+        e.next = first;
+        first = e;
+        return e;
+    }
+
+    private void remove(Entry e) {
+        if (first == e) {
+            first = e.next;
+        } else {
+            Entry p = first;
+            while (p.next != e) {
+                p = p.next;
+            }
+            p.next = e.next;
+        }
+        e.object = null;
+        e.next = null;
+        spare = e;
+    }
+
+    boolean tryEnter(Object o, PicoThread me) {
+        lock();
+        boolean entered = enter(o, me, 1);
+        unlock();
+        return entered;
+    }
+
+    private boolean enter(Object o, PicoThread me, int entries) {
+        Entry e = find(o);
+        if (e == null) {
+            e = create(o);
+        }
+        if (e.owner == null) {
+            e.owner = me;
+            e.entries = entries;
+            return true;
+        }
+        if (e.owner == me) {
+            e.entries++;
+            return true;
+        }
+        return false;
+    }
+
+    void exit(Object o, PicoThread me) {
+        lock();
+        Entry e = find(o);
+        if (e == null || e.owner != me) {
+            unlock();
+            throw notOwner("exit", o, me);
+        }
+        Waiter next = --e.entries == 0 ? release(e) : null;
+        unlock();
+        if (next != null) {
+            next.complete();
+        }
+    }
+
+    private static IllegalMonitorStateException notOwner(String what, Object o, PicoThread me) {
+        return new IllegalMonitorStateException(what + ": " + me + " does not own the monitor of an object of " + o.getClass().getName());
+    }
+
+    /** The owner leaves. Returns the next owner, to be woken after the lock is free. */
+    private Waiter release(Entry e) {
+        Waiter next = e.queue.first;
+        if (next != null) {
+            e.queue.remove(next);
+            e.owner = next.thread();
+            e.entries = next.entries;
+        } else {
+            e.owner = null;
+            if (e.waiting.first == null) {
+                remove(e);
+            }
+        }
+        return next;
+    }
+
+    /** How often {@code me} has entered. */
+    int entries(Object o, PicoThread me, String what) {
+        lock();
+        Entry e = find(o);
+        int n = e == null || e.owner != me ? 0 : e.entries;
+        unlock();
+        if (n == 0) {
+            throw notOwner(what, o, me);
+        }
+        return n;
+    }
+
+    PicoThread owner(Object o) {
+        lock();
+        Entry e = find(o);
+        PicoThread owner = e == null ? null : e.owner;
+        unlock();
+        return owner;
+    }
+
+    /** The thread's frames have been saved. */
+    private void join(Waiter w) {
+        Waiter next = null;
+        lock();
+        if (w.waits) {
+            if (!w.isDone()) {
+                Entry e = find(w.object);
+                e.waiting.add(w);
+                w.inSet = true;
+                next = release(e);
+            }
+        } else if (enter(w.object, w.thread(), w.entries)) {
+            next = w;
+        } else {
+            find(w.object).queue.add(w);
+        }
+        unlock();
+        if (next != null) {
+            next.complete();
+        }
+    }
+
+    /** An interrupt or the time limit wants to end a wait. Returns false: the waiter is completed when it owns the monitor. */
+    private boolean withdraw(Waiter w, Blocker.Cause why) {
+        Waiter next = null;
+        lock();
+        if (w.inSet) {
+            next = leaveSet(w, why) ? w : null;
+        } else if (w.waits && w.cause == null) {
+            // Its frames are not saved yet: it still owns the monitor.
+            w.cause = why;
+            w.complete();
+        }
+        unlock();
+        if (next != null) {
+            next.complete();
+        }
+        return false;
+    }
+
+    /** From the set to the queue. Returns whether it owns the monitor already. */
+    private boolean leaveSet(Waiter w, Blocker.Cause why) {
+        Entry e = find(w.object);
+        e.waiting.remove(w);
+        w.inSet = false;
+        w.waits = false;
+        w.cause = why;
+        if (enter(w.object, w.thread(), w.entries)) {
+            return true;
+        }
+        e.queue.add(w);
+        return false;
+    }
+
+    void wake(Object o, PicoThread me, int most) {
+        lock();
+        Entry e = find(o);
+        boolean mine = e != null && e.owner == me;
+        for (int i = 0; mine && i < most && e.waiting.first != null; i++) {
+            leaveSet(e.waiting.first, null);
+        }
+        unlock();
+        if (!mine) {
+            throw notOwner("notify", o, me);
+        }
+    }
+
+    static boolean ownsAny(PicoThread t) {
+        boolean found = false;
+        for (MonitorTable part : TABLE) {
+            part.lock();
+            for (Entry e = part.first; e != null; e = e.next) {
+                found |= e.owner == t;
+            }
+            part.unlock();
+        }
+        return found;
+    }
+
+    static int count() {
+        int n = 0;
+        for (MonitorTable part : TABLE) {
+            part.lock();
+            for (Entry e = part.first; e != null; e = e.next) {
+                n++;
+            }
+            part.unlock();
+        }
+        return n;
+    }
+}

@@ -1,0 +1,184 @@
+package lamprey;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import lamprey.instrument.Monitors;
+import lamprey.instrument.Script;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(60)
+class MonitorsTest {
+    static java.util.List<PicoRuntime> runtimes() {
+        return ThreadsTest.runtimes();
+    }
+
+    @AfterEach
+    void no_entry_is_left() {
+        assertEquals(0, Monitors.count());
+    }
+
+    @Test
+    void enter_counts_and_exit_of_what_is_not_owned_is_refused() {
+        Object o = new Object();
+        assertThrows(IllegalMonitorStateException.class, () -> Monitors.exit(o));
+        Monitors.enter(o);
+        Monitors.enter(o);
+        assertTrue(Monitors.holdsLock(o));
+        Monitors.exit(o);
+        assertTrue(PicoThread.holdsLock(o));
+        Monitors.exit(o);
+        assertFalse(Monitors.holdsLock(o));
+        assertThrows(IllegalMonitorStateException.class, () -> Monitors.exit(o));
+        assertThrows(IllegalMonitorStateException.class, () -> Monitors.wait(o));
+        assertThrows(IllegalMonitorStateException.class, () -> Monitors.notify(o));
+        assertThrows(IllegalMonitorStateException.class, () -> Monitors.notifyAll(o));
+        assertThrows(NullPointerException.class, () -> Monitors.enter(null));
+        assertThrows(IllegalArgumentException.class, () -> Monitors.wait(o, -1));
+    }
+
+    @Test
+    void a_timed_wait_returns_and_owns_the_monitor_as_often_as_before() throws Exception {
+        Object o = new Object();
+        Monitors.enter(o);
+        Monitors.enter(o);
+        Monitors.wait(o, 1);
+        Monitors.exit(o);
+        assertTrue(Monitors.holdsLock(o));
+        Monitors.exit(o);
+    }
+
+    @Test
+    void an_interrupted_thread_does_not_wait_and_keeps_the_monitor() {
+        Object o = new Object();
+        Monitors.enter(o);
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, () -> Monitors.wait(o));
+        assertFalse(Thread.interrupted());
+        Monitors.exit(o);
+    }
+
+    /** A bounded buffer: producers and consumers wait for each other. Steps: enter, then test, wait or act and exit. */
+    @ParameterizedTest
+    @MethodSource("runtimes")
+    void wait_and_notify_all_pass_every_item_once(PicoRuntime r) throws Exception {
+        try (r) {
+            int each = 300;
+            int pairs = 4;
+            ArrayDeque<Integer> buffer = new ArrayDeque<>();
+            AtomicInteger sum = new AtomicInteger();
+            PicoThread[] all = new PicoThread[2 * pairs];
+            for (int k = 0; k < all.length; k++) {
+                boolean producer = k % 2 == 0;
+                int[] done = new int[1];
+                boolean[] in = new boolean[1];
+                all[k] = new PicoThread(new Script((i, v, e) -> {
+                    if (!in[0]) {
+                        if (done[0] == each) {
+                            return false;
+                        }
+                        in[0] = true;
+                        Monitors.enter(buffer);
+                        return true;
+                    }
+                    if (producer ? buffer.size() == 3 : buffer.isEmpty()) {
+                        Monitors.wait(buffer);
+                        return true;
+                    }
+                    if (producer) {
+                        buffer.add(++done[0]);
+                    } else {
+                        sum.addAndGet(buffer.remove());
+                        done[0]++;
+                    }
+                    Monitors.notifyAll(buffer);
+                    Monitors.exit(buffer);
+                    in[0] = false;
+                    return true;
+                }));
+                r.start(all[k]);
+            }
+            for (PicoThread t : all) {
+                t.join();
+            }
+            assertEquals(pairs * each * (each + 1) / 2, sum.get());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("runtimes")
+    void an_interrupt_in_wait_is_thrown_after_the_monitor_is_owned_again(PicoRuntime r) throws Exception {
+        try (r) {
+            Object o = new Object();
+            AtomicReference<Object> seen = new AtomicReference<>();
+            PicoThread t = new PicoThread(new Script((i, v, e) -> {
+                if (i == 0) {
+                    Monitors.enter(o);
+                } else if (i == 1) {
+                    try {
+                        Monitors.wait(o);
+                    } catch (InterruptedException x) {
+                        seen.set(x + " " + Monitors.holdsLock(o) + " " + PicoThread.currentThread().isInterrupted());
+                        Monitors.exit(o);
+                        return false;
+                    }
+                } else {
+                    seen.set(e + " " + Monitors.holdsLock(o) + " " + PicoThread.currentThread().isInterrupted());
+                    Monitors.exit(o);
+                    return false;
+                }
+                return true;
+            }));
+            r.start(t);
+            while (t.getWaitReason() != WaitReason.OBJECT_WAIT) {
+                Thread.yield();
+            }
+            // The set is joined after the reason is seen: owning the monitor shows that it was.
+            Monitors.enter(o);
+            t.interrupt();
+            assertEquals(null, seen.get());
+            Monitors.exit(o);
+            t.join();
+            assertEquals("java.lang.InterruptedException true false", seen.get());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("runtimes")
+    void notify_wakes_one_and_a_limit_ends_the_others(PicoRuntime r) throws Exception {
+        try (r) {
+            Object o = new Object();
+            AtomicInteger back = new AtomicInteger();
+            PicoThread[] all = new PicoThread[20];
+            for (int k = 0; k < all.length; k++) {
+                all[k] = new PicoThread(new Script((i, v, e) -> {
+                    if (i == 0) {
+                        Monitors.enter(o);
+                    } else if (i == 1) {
+                        Monitors.wait(o, 20);
+                    } else {
+                        back.incrementAndGet();
+                        Monitors.notify(o);
+                        Monitors.exit(o);
+                        return false;
+                    }
+                    return true;
+                }));
+                r.start(all[k]);
+            }
+            for (PicoThread t : all) {
+                t.join();
+            }
+            assertEquals(20, back.get());
+        }
+    }
+}
