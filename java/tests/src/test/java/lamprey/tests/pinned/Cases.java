@@ -43,7 +43,7 @@ public final class Cases {
         ALL.put("to_string_in_format", () -> String.format("%s", new Named()));
         ALL.put("to_string_of_a_list", () -> Collections.singletonList(new Named()).toString());
         ALL.put("equals_in_a_list", () -> Arrays.asList(new Named()).indexOf(new Named()));
-        ALL.put("method_handle", () -> handle().invokeExact());
+        ALL.put("method_handle", () -> handle().invoke());
         ALL.put("lambda_that_calls_foreign_code", () -> ((Runnable) () -> Foreign.call(Cases::block)).run());
         ALL.put("recursion_through_foreign_code", () -> recurse(3));
         ALL.put("other_exception_thrown_instead", Cases::replaced);
