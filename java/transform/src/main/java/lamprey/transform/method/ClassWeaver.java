@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import lamprey.transform.Calls;
 import lamprey.transform.Mode;
+import lamprey.transform.Names;
 import lamprey.transform.Refusal;
 import lamprey.transform.Woven;
 import org.objectweb.asm.ClassTooLargeException;
@@ -47,7 +48,7 @@ public final class ClassWeaver implements Opcodes {
         int count = type.methods.size();
         for (int n = 0; n < count; n++) {
             MethodNode m = type.methods.get(n);
-            if (m.instructions.size() > 0) {
+            if (m.instructions.size() > 0 && !isPrimitive(m)) {
                 try {
                     method(m, n);
                 } catch (Unsupported e) {
@@ -65,6 +66,11 @@ public final class ClassWeaver implements Opcodes {
             write();
         }
         return woven;
+    }
+
+    /** Written by hand: the error that suspends leaves it as it is. */
+    private static boolean isPrimitive(MethodNode m) {
+        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals(Names.PRIMITIVE));
     }
 
     private void method(MethodNode m, int number) throws Unsupported {
