@@ -15,26 +15,31 @@ final class Campaign {
     private final Weaver weaver;
     private final long firstSeed;
     private final int wanted;
-    private final AtomicInteger programs = new AtomicInteger();
+    private final AtomicInteger started = new AtomicInteger();
     private final LinkedBlockingQueue<String> events = new LinkedBlockingQueue<>();
     private volatile String failure;
     private volatile boolean ended;
 
     final int[] features = new int[Feature.values().length];
     final long[] suspendedIn = new long[Where.values().length];
+    int programs;
     int methods;
     long runs;
     long suspensions;
 
-    private Campaign(Weaver weaver, long firstSeed, int wanted) {
+    /** How many smaller programs are tried when one has failed. */
+    private final int attempts;
+
+    private Campaign(Weaver weaver, long firstSeed, int wanted, int attempts) {
+        this.attempts = attempts;
         this.weaver = weaver;
         this.firstSeed = firstSeed;
         this.wanted = wanted;
     }
 
     /** Runs at least that many methods. {@link #failure()} says how it ended. */
-    static Campaign run(Weaver weaver, long firstSeed, int methods, int threads) throws InterruptedException {
-        Campaign c = new Campaign(weaver, firstSeed, methods);
+    static Campaign run(Weaver weaver, long firstSeed, int methods, int threads, int attempts) throws InterruptedException {
+        Campaign c = new Campaign(weaver, firstSeed, methods, attempts);
         List<Worker> workers = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Worker w = new Worker(c::work, "random methods " + i);
@@ -54,7 +59,7 @@ final class Campaign {
         for (int left = threads; left > 0;) {
             String event = events.poll(SECONDS_WITHOUT_PROGRESS, TimeUnit.SECONDS);
             if (event == null) {
-                failure = failure == null ? "no progress: a transformed program hangs (seeds up to " + (firstSeed + programs.get()) + ")" : failure;
+                failure = failure == null ? "no progress: a transformed program hangs (seeds up to " + (firstSeed + started.get()) + ")" : failure;
                 return;
             }
             if (event.equals("end")) {
@@ -70,7 +75,7 @@ final class Campaign {
         Check check = new Check(world, weaver);
         try {
             while (!ended) {
-                int n = programs.getAndIncrement();
+                int n = started.getAndIncrement();
                 if (n * METHODS_OF_A_PROGRAM >= wanted) {
                     break;
                 }
@@ -94,10 +99,11 @@ final class Campaign {
                 java.util.concurrent.locks.LockSupport.park();
             }
         };
-        Program p = new Program(seed, METHODS_OF_A_PROGRAM);
+        Program p = new Program(seed, METHODS_OF_A_PROGRAM, weaver.superMaySuspend());
         Check.Failure f = check.of(p);
         if (f == null) {
             synchronized (this) {
+                programs++;
                 methods += p.methods.size();
             }
             return;
@@ -109,7 +115,7 @@ final class Campaign {
             events.add("attempt");
             Check.Failure now = check.of(smaller, only);
             return now != null && (now.method < 0) == (only < 0);
-        }, 3000);
+        }, attempts);
         Check.Failure least = check.of(p, only);
         failure += "\n\nshrunk: " + (least == null ? "?" : "method " + least.method + " " + least.what) + "\n" + Listing.of(p);
     }

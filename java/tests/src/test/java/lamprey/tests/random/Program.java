@@ -19,8 +19,12 @@ final class Program {
     final List<Meth> lambdas = new ArrayList<>();
     private final Random random;
 
-    Program(long seed, int size) {
+    /** Whether {@code super(..)} and {@code this(..)} may call constructors that suspend. */
+    private final boolean superMaySuspend;
+
+    Program(long seed, int size, boolean superMaySuspend) {
         this.seed = seed;
+        this.superMaySuspend = superMaySuspend;
         this.random = new Random(seed * 0x9E3779B97F4A7C15L);
         declare(size);
         for (Meth m : methods) {
@@ -38,7 +42,7 @@ final class Program {
     }
 
     private int budget() {
-        return random.nextInt(60) == 0 ? 400 : random.nextInt(8) == 0 ? 60 : 8 + random.nextInt(24);
+        return random.nextInt(80) == 0 ? 350 : random.nextInt(10) == 0 ? 45 : 6 + random.nextInt(15);
     }
 
     private void declare(int size) {
@@ -48,7 +52,8 @@ final class Program {
             Meth c = add(Meth.Role.CONSTRUCTOR, owner, "<init>", constructorParams(i), Kind.VOID);
             constructors.add(c);
             // The second constructor of each class calls the first; the first calls one of the super class.
-            c.delegate = i % 2 == 1 ? constructors.get(i - 1) : base ? null : constructors.get(i - 2 + random.nextInt(2));
+            int above = base ? 0 : i - 2 + random.nextInt(2);
+            c.delegate = !superMaySuspend ? null : i % 2 == 1 ? constructors.get(i - 1) : base ? null : constructors.get(above);
         }
         for (int i = 0; i < 3; i++) {
             add(Meth.Role.PURE, G, "p" + i, params(3), result());

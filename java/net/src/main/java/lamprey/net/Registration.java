@@ -1,0 +1,265 @@
+package lamprey.net;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import lamprey.Blocker;
+import lamprey.Parking;
+import lamprey.PicoThread;
+import lamprey.WaitReason;
+import lamprey.instrument.Execution;
+
+/**
+ * One channel and the threads that wait for it. "Try, and wait when it would block": {@link #await} returns when it is worth trying again.
+ *
+ * <p><b>States</b> of a direction: armed (the selector reports it) or not. Reading and accepting stay armed after a report, so that a connection
+ * that is read in turn costs no system call for arming; a report that finds no waiter disarms. Writing and connecting are disarmed by each report,
+ * as a channel can be written to nearly always.
+ *
+ * <p><b>Invariants.</b> While a waiter is in a list, its direction is armed, or the channel is closed and the list empty. Readiness is reported as long
+ * as it lasts, so nothing is lost between a try and the wait.
+ *
+ * <p><b>Who may touch what.</b> All fields under this object's JVM monitor, held for a few instructions and around no call that blocks.
+ */
+final class Registration {
+    private static final int IN = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
+    private static final int OUT = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
+    private static final Object CLOSED = "closed";
+
+    private final SelectableChannel channel;
+    private SelectionKey key;
+    private int armed;
+    private boolean queued;
+    private boolean closed;
+    private Waiter in;
+    private Waiter out;
+
+    Registration(SelectableChannel channel) {
+        this.channel = channel;
+    }
+
+    /** One wait of one thread for one direction. */
+    private static final class Waiter extends Blocker {
+        final Registration of;
+        Waiter next;
+        final int op;
+
+        Waiter(Registration of, int op) {
+            this.of = of;
+            this.op = op;
+        }
+
+        @Override
+        protected WaitReason reason() {
+            return WaitReason.IO;
+        }
+
+        @Override
+        protected String detail() {
+            String what = op == SelectionKey.OP_READ ? "read" : op == SelectionKey.OP_WRITE ? "write" : op == SelectionKey.OP_ACCEPT ? "accept" : "connect";
+            return what + " " + of.channel;
+        }
+
+        @Override
+        protected boolean withdraw(Cause cause) {
+            of.remove(this);
+            return true;
+        }
+    }
+
+    /** Whether the selector reports {@code op} already, so that waiting costs no system call. */
+    synchronized boolean isArmed(int op) {
+        return (armed & op) != 0;
+    }
+
+    /**
+     * Waits until the channel may be ready. Blocks; an interrupt ends the wait with an {@link InterruptedIOException} and stays set.
+     *
+     * @param nanos {@link Long#MAX_VALUE} for no limit
+     * @return false if the time is over
+     * @throws SocketException if the channel is closed, before or meanwhile
+     */
+    boolean await(int op, long nanos) throws IOException {
+        Waiter w = new Waiter(this, op);
+        Execution e = Execution.current();
+        boolean light = e != null && e.running() != null;
+        if (light) {
+            Ports.attach();
+        }
+        if (!add(w)) {
+            throw closed();
+        }
+        Reactor.get().waiting.incrementAndGet();
+        if (!light) {
+            Ports.startWait();
+        }
+        Object result;
+        try {
+            result = Parking.await(w, nanos);
+        } catch (InterruptedException interrupt) {
+            PicoThread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting: " + w.detail());
+        } finally {
+            Reactor.get().waiting.decrementAndGet();
+            if (!light) {
+                Ports.endWait();
+            }
+        }
+        if (result == CLOSED) {
+            throw closed();
+        }
+        return result != Blocker.Cause.TIMEOUT;
+    }
+
+    static SocketException closed() {
+        return new SocketException("Socket closed");
+    }
+
+    private synchronized boolean add(Waiter w) {
+        if (closed) {
+            return false;
+        }
+        if ((w.op & IN) != 0) {
+            w.next = in;
+            in = w;
+        } else {
+            w.next = out;
+            out = w;
+        }
+        if ((armed & w.op) == 0) {
+            arm(armed | w.op);
+        }
+        return true;
+    }
+
+    private void arm(int ops) {
+        armed = ops;
+        if (key != null) {
+            if (key.isValid()) {
+                key.interestOps(ops);
+            }
+            Reactor.get().changed();
+        } else if (!queued) {
+            queued = true;
+            Reactor.get().register(this);
+        }
+    }
+
+    /** By the leader of the reactor. */
+    synchronized void register(Selector selector) throws IOException {
+        if (closed) {
+            return;
+        }
+        try {
+            key = channel.register(selector, armed, this);
+        } catch (ClosedChannelException e) {
+            // Closed by a program that has got hold of the channel.
+            Waiter all = takeAll();
+            wake(all, CLOSED);
+        }
+    }
+
+    /** By the leader of the reactor: {@code ops} are ready. */
+    void ready(int ops) {
+        Waiter readers = null;
+        Waiter writers = null;
+        synchronized (this) {
+            int keep = armed;
+            if ((ops & IN) != 0) {
+                readers = in;
+                in = null;
+                if (readers == null) {
+                    keep &= ~IN;
+                }
+            }
+            if ((ops & OUT) != 0) {
+                writers = out;
+                out = null;
+                keep &= ~OUT;
+            }
+            if (keep != armed) {
+                armed = keep;
+                key.interestOps(keep);
+            }
+        }
+        wake(readers, null);
+        wake(writers, null);
+    }
+
+    private static void wake(Waiter first, Object with) {
+        Waiter w = first;
+        while (w != null) {
+            Waiter after = w.next;
+            w.deliver(with);
+            w = after;
+        }
+    }
+
+    private synchronized void remove(Waiter w) {
+        in = without(in, w);
+        out = without(out, w);
+    }
+
+    private static Waiter without(Waiter list, Waiter w) {
+        if (list == null) {
+            return null;
+        }
+        if (list == w) {
+            return w.next;
+        }
+        for (Waiter at = list; at.next != null; at = at.next) {
+            if (at.next == w) {
+                at.next = w.next;
+                break;
+            }
+        }
+        return list;
+    }
+
+    private synchronized Waiter takeAll() {
+        closed = true;
+        Waiter all = in;
+        if (all == null) {
+            all = out;
+        } else {
+            Waiter last = all;
+            while (last.next != null) {
+                last = last.next;
+            }
+            last.next = out;
+        }
+        in = out = null;
+        return all;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Closes the channel; those who wait for it get a {@link SocketException}. Returns false if it was closed. */
+    boolean close() throws IOException {
+        boolean registered;
+        Waiter all;
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            all = takeAll();
+            registered = key != null;
+        }
+        try {
+            channel.close();
+        } finally {
+            wake(all, CLOSED);
+            if (registered) {
+                // The descriptor is given back by the next select.
+                Reactor.get().changed();
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,97 @@
+package lamprey.piranha;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import lamprey.piranha.site.Site;
+import lamprey.piranha.site.SiteOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Crawls of the test site, which is served by a kernel thread of its own. */
+@Timeout(60)
+class CrawlTest {
+    private static SiteOptions site(int pages, boolean rough) {
+        SiteOptions o = new SiteOptions();
+        o.pages = pages;
+        o.fanOut = 5;
+        o.bytes = 2000;
+        o.rough = rough;
+        return o;
+    }
+
+    private static Statistics crawl(Site site, String... more) throws Exception {
+        List<String> args = new ArrayList<>(Arrays.asList(more));
+        args.add(site.address());
+        return new Crawl(Options.parse(args.toArray(new String[0]))).run();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--program threads", "--program pool", "--policy lifo", "--policy random"})
+    void every_page_once(String option) throws Exception {
+        try (Site site = new Site(site(200, false))) {
+            Statistics s = crawl(site, (option + " --threads 8").split(" "));
+            // Page 0 is also the start page, but by no link.
+            assertEquals(200, s.pages());
+            assertEquals(200 * 2000, s.bytes());
+            assertEquals(200, s.outcome("status 200"));
+            assertEquals(0, s.failures());
+            assertEquals(201, site.requests(), "the pages and robots.txt");
+        }
+    }
+
+    @Test
+    void rough_site_is_crawled_to_its_end() throws Exception {
+        try (Site site = new Site(site(70, true))) {
+            Statistics s = crawl(site, "--timeout", "700", "--threads", "50", "--per-host", "50");
+            assertTrue(s.disallowed() >= 70, s.toString());
+            assertTrue(s.outcome("status 404") == 10 && s.outcome("status 500") == 10, s.toString());
+            assertEquals(10, s.outcome("status 302"), s.toString());
+            assertEquals(10, s.outcome("status 301"), s.toString());
+            // Pages 7 and 57 have a link that is never answered, and every seventh one whose answer is cut.
+            assertTrue(s.failures() >= 2, s.toString());
+            assertEquals(2, s.outcome("SocketTimeoutException"), s.toString());
+        }
+    }
+
+    @Test
+    void limits_hold() throws Exception {
+        try (Site site = new Site(site(500, false))) {
+            assertEquals(50, crawl(site, "--pages", "50").pages());
+            assertEquals(1 + 5, crawl(site, "--depth", "1").pages());
+            assertEquals(1, crawl(site, "--no-links").pages());
+        }
+    }
+
+    @Test
+    void one_connection_at_a_time_if_asked() throws Exception {
+        try (Site site = new Site(site(30, false))) {
+            assertEquals(30, crawl(site, "--per-host", "1").pages());
+        }
+    }
+
+    @Test
+    void requests_to_a_host_keep_their_distance() throws Exception {
+        try (Site site = new Site(site(10, false))) {
+            Statistics s = crawl(site, "--delay", "50");
+            assertEquals(10, s.pages());
+            assertTrue(s.seconds() >= 0.45, "nine times 50 ms: " + s.seconds());
+        }
+    }
+
+    @Test
+    void server_that_is_not_there_allows_nothing() throws Exception {
+        String gone;
+        try (Site site = new Site(site(1, false))) {
+            gone = site.address();
+        }
+        Statistics s = new Crawl(Options.parse(gone)).run();
+        assertEquals(1, s.disallowed());
+        assertEquals(1, new Crawl(Options.parse("--no-robots", gone)).run().outcome("ConnectException"));
+    }
+}
