@@ -49,7 +49,7 @@ public final class ClassWeaver implements Opcodes {
         int count = type.methods.size();
         for (int n = 0; n < count; n++) {
             MethodNode m = type.methods.get(n);
-            if (m.instructions.size() > 0) {
+            if (m.instructions.size() > 0 && !isPrimitive(m)) {
                 try {
                     method(m, n);
                 } catch (Unsupported e) {
@@ -67,6 +67,11 @@ public final class ClassWeaver implements Opcodes {
             write();
         }
         return woven;
+    }
+
+    /** A hand-written method that suspends: a {@code Suspend} must pass it. */
+    private static boolean isPrimitive(MethodNode m) {
+        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals("L" + Runtime.PACKAGE + "Primitive;"));
     }
 
     private void method(MethodNode m, int number) throws Unsupported {
