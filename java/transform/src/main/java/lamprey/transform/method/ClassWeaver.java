@@ -70,9 +70,9 @@ public final class ClassWeaver implements Opcodes {
         return woven;
     }
 
-    /** Written by hand: the error that suspends leaves it as it is. */
+    /** A hand-written method that suspends: a {@code Suspend} must pass it. */
     private static boolean isPrimitive(MethodNode m) {
-        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals(Names.PRIMITIVE));
+        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals("L" + Runtime.PACKAGE + "Primitive;"));
     }
 
     private void method(MethodNode m, int number) throws Unsupported {
