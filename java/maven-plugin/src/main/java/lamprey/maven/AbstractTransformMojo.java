@@ -47,6 +47,10 @@ abstract class AbstractTransformMojo extends AbstractMojo {
     @Parameter(property = "lamprey.failOnRefusal", defaultValue = "true")
     private boolean failOnRefusal;
 
+    /** Whether dependencies may have been transformed with the other mode: for a library that is built for both. */
+    @Parameter(defaultValue = "false")
+    private boolean anyMode;
+
     /** Whether nothing is done. */
     @Parameter(property = "lamprey.skip", defaultValue = "false")
     private boolean skip;
@@ -120,6 +124,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         }
         o.rewrite = rewrite;
         o.everything = everything;
+        o.anyMode = anyMode;
         add(o.includes, includes);
         add(o.excludes, excludes);
         add(o.assume, assume);
