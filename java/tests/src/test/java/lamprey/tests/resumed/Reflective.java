@@ -58,7 +58,7 @@ public class Reflective implements Runnable {
         for (Method m : Reflective.class.getDeclaredMethods()) {
             if (m.getName().equals(name)) {
                 Object result = m.invoke(this, args);
-                log.add(name + " " + result + " " + (result == null ? "" : result.getClass().getSimpleName()));
+                log.add(name + " " + (result instanceof int[] ? ((int[]) result).length : result) + " " + (result == null ? "" : result.getClass().getSimpleName()));
                 return result;
             }
         }
