@@ -142,4 +142,21 @@ public final class Steps {
         String third = Continuation.suspend("outer got " + inner.value());
         return "outer end " + third;
     }
+
+    /** A callback of the JDK is in the way once; the computation gets the error, and goes on. */
+    public static List<String> pinned() throws Exception {
+        List<String> log = new ArrayList<>();
+        Continuation<String, Object> k = Continuation.of(first -> {
+            try {
+                List.of(1, 2).forEach(n -> Continuation.suspend(n));
+            } catch (Error e) {
+                log.add(e.getClass().getSimpleName());
+            }
+            return Continuation.suspend("after") + "!";
+        });
+        k = k.run("first");
+        log.add(k.value() + "");
+        log.add(k.run("end").value() + "");
+        return log;
+    }
 }

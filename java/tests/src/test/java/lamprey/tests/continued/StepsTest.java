@@ -39,4 +39,11 @@ class StepsTest {
         List<String> log = (List<String>) STEPS.getMethod("nested").invoke(null);
         assertEquals(List.of("outer got inner a", "outer got inner end b", "outer end ctrue"), log);
     }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void callback_of_the_jdk_in_the_way() throws Exception {
+        List<String> log = (List<String>) STEPS.getMethod("pinned").invoke(null);
+        assertEquals(List.of("PinnedError", "after", "end!"), log);
+    }
 }
