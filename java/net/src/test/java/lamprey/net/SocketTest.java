@@ -180,13 +180,18 @@ class SocketTest {
     void an_interrupt_leaves_the_read_and_the_socket_lives_on(Where where) throws Exception {
         where.run(() -> {
             Socket[] s = Where.pair();
+            java.util.concurrent.atomic.AtomicBoolean left = new java.util.concurrent.atomic.AtomicBoolean();
             Forked reader = where.fork(() -> {
                 message(() -> s[0].getInputStream().read(), InterruptedIOException.class);
                 assertTrue(PicoThread.interrupted(), "the interrupt is set");
+                left.set(true);
                 assertEquals(9, s[0].getInputStream().read());
             });
             reader.awaitIo();
             reader.interrupt();
+            while (!left.get()) {
+                PicoThread.yield();
+            }
             s[1].getOutputStream().write(9);
             reader.join();
             s[0].close();
