@@ -16,6 +16,8 @@ public final class Options {
     public final List<String> excludes = new ArrayList<>();
     /** Whether every call that could lead to a method of the program or to an implementation that is not known counts as suspending. */
     public boolean everything;
+    /** Whether what is used may have been transformed with the other mode: for a library that is built for both. */
+    public boolean anyMode;
     /** Whether other classes that the options select are transformed, but not seen now: as by an agent, which gets one after the other. */
     public boolean partial;
     /**

@@ -68,6 +68,8 @@ public final class Transformer {
         /** Classes of the module that stay as they are, and those of other modules that have marks. */
         final List<TypeInfo> fixed = new ArrayList<>();
         CallGraph graph;
+        /** Whether a class of the other mode has been reported: one is enough, as mostly all of a jar are. */
+        boolean otherMode;
 
         Run(Map<String, byte[]> classFiles) {
             classFiles.forEach(this::read);
@@ -107,12 +109,13 @@ public final class Transformer {
 
         /** A program has one mode: the runtime is made for it. */
         private void checkMode(TypeInfo t) {
-            String mode = modeName();
-            boolean runtime = t.name.startsWith("lamprey/");
-            if (t.mode != null && !t.mode.equals(mode)) {
-                result.refusals.add(new Refusal(t.name.replace('/', '.'), "", -1, "it has been transformed with mode=" + t.mode + ", not mode=" + mode
-                    + (runtime ? "; use the artifact " + (options.mode == Mode.FLAGS ? "with" : "without") + " the classifier flags" : "")));
+            if (t.mode == null || t.mode.equals(modeName()) || options.anyMode || otherMode) {
+                return;
             }
+            otherMode = true;
+            boolean runtime = t.name.startsWith("lamprey/");
+            result.refusals.add(new Refusal(t.name.replace('/', '.'), "", -1, "it has been transformed with mode=" + t.mode + ", not mode=" + modeName()
+                + (runtime ? "; use the artifact " + (options.mode == Mode.FLAGS ? "with" : "without") + " the classifier flags" : "")));
         }
 
         private Types types(boolean rewritten) {

@@ -16,6 +16,7 @@ import lamprey.transform.types.TypeInfo;
 import lamprey.transform.types.Types;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
@@ -220,6 +221,23 @@ public final class CallGraph {
     public boolean suspends(Handle h) {
         boolean virtual = h.getTag() == Opcodes.H_INVOKEVIRTUAL || h.getTag() == Opcodes.H_INVOKEINTERFACE;
         return suspends(virtual, h.getOwner(), h.getName() + h.getDesc());
+    }
+
+    /** Whether the method could call an object that it gets, or has. Those of the JDK's final classes, with plain arguments, cannot. */
+    public boolean canCallBack(Handle h) {
+        boolean plain = h.getTag() != Opcodes.H_INVOKEVIRTUAL && h.getTag() != Opcodes.H_INVOKEINTERFACE || isPlain(Type.getObjectType(h.getOwner()));
+        for (Type t : Type.getArgumentTypes(h.getDesc())) {
+            plain &= isPlain(t);
+        }
+        return !plain || !Types.isJdk(h.getOwner());
+    }
+
+    private boolean isPlain(Type t) {
+        if (t.getSort() != Type.OBJECT) {
+            return t.getSort() != Type.ARRAY || t.getElementType().getSort() != Type.OBJECT;
+        }
+        TypeInfo type = t.getInternalName().startsWith("java/lang/") ? types.get(t.getInternalName()) : null;
+        return type != null && (type.access & Opcodes.ACC_FINAL) != 0;
     }
 
     /** Whether {@code toString()} of a value of this type can suspend. */

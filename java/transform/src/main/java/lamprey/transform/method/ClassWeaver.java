@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import lamprey.transform.Calls;
 import lamprey.transform.Mode;
+import lamprey.transform.Names;
 import lamprey.transform.Refusal;
 import lamprey.transform.Woven;
 import org.objectweb.asm.ClassTooLargeException;
@@ -17,8 +18,6 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.FieldNode;
-import org.objectweb.asm.tree.FrameNode;
-import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LineNumberNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -69,17 +68,14 @@ public final class ClassWeaver implements Opcodes {
         return woven;
     }
 
-    /** A hand-written method that suspends: a {@code Suspend} must pass it. */
+    /** Written by hand: the error that suspends leaves it as it is. */
     private static boolean isPrimitive(MethodNode m) {
-        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals("L" + Runtime.PACKAGE + "Primitive;"));
+        return m.visibleAnnotations != null && m.visibleAnnotations.stream().anyMatch(a -> a.desc.equals(Names.PRIMITIVE));
     }
 
     private void method(MethodNode m, int number) throws Unsupported {
         Set<AbstractInsnNode> suspending = suspending(m);
         String code = null;
-        if (suspending.isEmpty() && isOld(m)) {
-            return;
-        }
         if (!suspending.isEmpty()) {
             check(m);
             code = CodeHash.code(type.name, m);
@@ -126,33 +122,20 @@ public final class ClassWeaver implements Opcodes {
 
     /** What cannot be transformed at all. */
     private void check(MethodNode m) throws Unsupported {
+        if ((type.version & 0xffff) < V1_6) {
+            throw new Unsupported(null, "the class file is of version " + (type.version & 0xffff) + ", which has no StackMapTable; compile for Java 8 or later");
+        }
         if (m.name.equals("<clinit>")) {
             throw new Unsupported(null, "a static initialiser cannot suspend; do this work in a method that is called later");
         }
         if ((m.access & ACC_SYNCHRONIZED) != 0) {
             throw new Unsupported(null, "a synchronized method can suspend, and its lock was not rewritten; switch rewriting on, or use a Lock");
         }
-        if (isOld(m)) {
-            throw new Unsupported(null, "the class file is of version " + (type.version & 0xffff) + " without a StackMapTable; compile it for Java 8 or later");
-        }
-    }
-
-    /** There is no StackMapTable: such a method is left as it is, if it does not suspend. */
-    private boolean isOld(MethodNode m) {
-        if ((type.version & 0xffff) < V1_6) {
-            return true;
-        }
-        boolean branches = false;
         for (AbstractInsnNode insn : m.instructions) {
-            if (insn instanceof FrameNode) {
-                return false;
+            if (insn.getOpcode() == JSR || insn.getOpcode() == RET) {
+                throw new Unsupported(insn, "the class file uses jsr/ret; compile it for Java 8 or later");
             }
-            if (insn.getOpcode() == JSR) {
-                return true;
-            }
-            branches |= insn instanceof JumpInsnNode || insn.getOpcode() == TABLESWITCH || insn.getOpcode() == LOOKUPSWITCH;
         }
-        return (type.version & 0xffff) == V1_6 && (branches || !m.tryCatchBlocks.isEmpty());
     }
 
     /** A twin is no constructor: it may not write final fields. */

@@ -20,6 +20,9 @@ import org.objectweb.asm.tree.VarInsnNode;
 /**
  * Makes a lambda of each method reference whose target can suspend. Then the class that the JVM generates only calls a method of this class and returns
  * its result, and boxing and casts happen in code that can be suspended.
+ *
+ * <p>In classes that are transformed, also of references whose target is not: it may call back a lambda of the same class, by the same interface, and
+ * the runtime could not tell its call from the reference's. The body that is made here notices the suspension that passes through it.
  */
 public final class References {
     /** Of generated bodies; javac's own begin with {@code lambda$} too. */
@@ -38,10 +41,11 @@ public final class References {
     /** Changes the class in place. */
     public static void rewrite(ClassNode type, CallGraph graph) {
         References r = new References(type, graph);
+        boolean transformed = type.methods.stream().anyMatch(m -> graph.suspends(type, m));
         for (MethodNode m : type.methods) {
             for (AbstractInsnNode i = m.instructions.getFirst(); i != null; i = i.getNext()) {
                 Lambda l = i instanceof InvokeDynamicInsnNode ? Lambda.of((InvokeDynamicInsnNode) i) : null;
-                if (l != null && graph.suspends(l.body) && !r.isBody(l)) {
+                if (l != null && !r.isBody(l) && (graph.suspends(l.body) || transformed && graph.canCallBack(l.body))) {
                     r.replace(m, l);
                 }
             }
