@@ -84,6 +84,7 @@ final class Isolated extends ClassLoader implements Calls {
     private static byte[] annotated(byte[] probe) {
         ClassNode type = new ClassNode();
         new ClassReader(probe).accept(type, 0);
+        type.visibleAnnotations = null;
         type.visitAnnotation("Llamprey/instrument/Transformed;", true).visit("value", "flags");
         ClassWriter out = new ClassWriter(0);
         type.accept(out);

@@ -134,9 +134,12 @@ final class Escapes implements Opcodes {
 
     /** At the start of a handler; the exception is on the stack. */
     void head(FrameNode frame) {
-        escaped();
         String type = (String) frame.stack.get(0);
-        if (!type.equals(Runtime.THROWABLE)) {
+        if (type.equals(Runtime.OBJECT)) {
+            out.add(new TypeInsnNode(CHECKCAST, Runtime.THROWABLE));
+        }
+        escaped();
+        if (!type.equals(Runtime.THROWABLE) && !type.equals(Runtime.OBJECT)) {
             out.add(new TypeInsnNode(CHECKCAST, type));
         }
     }
