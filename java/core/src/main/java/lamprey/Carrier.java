@@ -5,6 +5,7 @@ import lamprey.instrument.CarrierThread;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.PinnedError;
 import lamprey.instrument.Primitive;
+import lamprey.instrument.Traces;
 
 /**
  * A kernel thread that runs light threads, one after the other: takes a ready one, resumes it until it is suspended or ends, and sees to it that it will
@@ -142,6 +143,7 @@ final class Carrier extends CarrierThread {
                 value = b.value();
                 if (b.interrupted()) {
                     t.clearInterrupt();
+                    Traces.thrownBy(error, t.savedFrames());
                 }
             }
         }

@@ -1,7 +1,6 @@
 package lamprey;
 
 import java.io.PrintStream;
-import java.util.ArrayList;
 import java.util.List;
 import lamprey.instrument.Traces;
 
@@ -14,18 +13,11 @@ final class ThreadDump {
         if (k != null) {
             return k.getStackTrace();
         }
-        List<StackTraceElement> calls = new ArrayList<>();
         Carrier c = Carrier.running();
         if (c != null && c.running == t) {
-            StackTraceElement[] own = new Throwable().getStackTrace();
-            for (StackTraceElement e : own) {
-                if (e.getClassName().startsWith("lamprey.instrument.Coroutine")) {
-                    break;
-                }
-                calls.add(e);
-            }
+            return Traces.current();
         }
-        calls.addAll(Traces.of(t.savedFrames()));
+        List<StackTraceElement> calls = Traces.of(t.savedFrames());
         return calls.toArray(new StackTraceElement[0]);
     }
 

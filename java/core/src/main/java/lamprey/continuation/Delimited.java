@@ -2,6 +2,7 @@ package lamprey.continuation;
 
 import java.util.ArrayList;
 import java.util.List;
+import lamprey.PicoThread;
 import lamprey.instrument.Backend;
 import lamprey.instrument.Coroutine;
 import lamprey.instrument.Execution;
@@ -30,6 +31,8 @@ final class Delimited extends Coroutine {
     private boolean started;
     private Object first;
     private Object result;
+    /** The thread that ran it last. */
+    private PicoThread runner;
 
     Delimited(Computation<?, ?> computation) {
         this.computation = computation;
@@ -79,6 +82,7 @@ final class Delimited extends Coroutine {
             }
             first = value;
         }
+        runner = PicoThread.currentThread();
         boolean suspended;
         try {
             suspended = resumeWithin(e, value, error);
@@ -111,6 +115,7 @@ final class Delimited extends Coroutine {
             saved.add(f);
         }
         saved.remove(saved.size() - 1);
+        HeldLocks.check(saved, runner);
         return saved.toArray(new Frame[0]);
     }
 

@@ -109,6 +109,9 @@ public abstract class Coroutine {
             try {
                 frame.resume(r);
                 r.error = null;
+                if (r.ref instanceof Throwable) {
+                    Traces.returned((Throwable) r.ref, frame, caller);
+                }
                 if (e.suspend.active && returnedWhileActive(e) && suspended(e, frame, caller)) {
                     return true;
                 }

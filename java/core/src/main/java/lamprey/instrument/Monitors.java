@@ -91,6 +91,11 @@ public final class Monitors {
         return MonitorTable.of(o).owner(o) == PicoThread.currentThread();
     }
 
+    /** The thread that owns the monitor of {@code o} at this moment; null if none does. */
+    public static PicoThread ownerOf(Object o) {
+        return MonitorTable.of(o).owner(o);
+    }
+
     /** Whether the thread owns any monitor. Looks through all. */
     public static boolean ownsAny(PicoThread t) {
         return MonitorTable.ownsAny(t);

@@ -5,11 +5,13 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Reflective calls that can suspend. Rewritten code calls these instead of {@code Method.invoke}, {@code Constructor.newInstance} and
- * {@code Class.newInstance}. All of them do what these do, and block if the method that is called does.
+ * {@code Class.newInstance}. All of them do what these do, and block if the method that is called does. Also, lists of a class's members, without those that
+ * the transformer has added.
  *
  * <p>The JDK's part of such a call only passes the call on, so it need not be saved: a {@link Suspend} that comes out wrapped in an
  * {@link InvocationTargetException} goes on unwinding, with a frame ({@link Call}) that boxes the result and wraps an exception when the thread
@@ -78,6 +80,45 @@ public final class Reflection {
             s = suspensionOf(x);
         }
         return s == null ? result : save(s, new Call('L', Call.NEW), site(c), null);
+    }
+
+    /** As {@link Class#getDeclaredMethods()}, without what the transformer has added. */
+    public static Method[] getDeclaredMethods(Class<?> type) {
+        return ofTheProgram(type.getDeclaredMethods());
+    }
+
+    /** As {@link Class#getMethods()}, without what the transformer has added. */
+    public static Method[] getMethods(Class<?> type) {
+        return ofTheProgram(type.getMethods());
+    }
+
+    /** As {@link Class#getDeclaredConstructors()}, without what the transformer has added. */
+    public static Constructor<?>[] getDeclaredConstructors(Class<?> type) {
+        return ofTheProgram(type.getDeclaredConstructors());
+    }
+
+    /** As {@link Class#getConstructors()}, without what the transformer has added. */
+    public static Constructor<?>[] getConstructors(Class<?> type) {
+        return ofTheProgram(type.getConstructors());
+    }
+
+    private static <M extends Executable> M[] ofTheProgram(M[] members) {
+        int n = 0;
+        for (M m : members) {
+            if (!m.isSynthetic() || !isGenerated(m)) {
+                members[n++] = m;
+            }
+        }
+        return n == members.length ? members : Arrays.copyOf(members, n);
+    }
+
+    /** Twins, bodies of method references, constructors that return when they suspend. */
+    private static boolean isGenerated(Executable m) {
+        if (m instanceof Constructor) {
+            Class<?>[] parameters = m.getParameterTypes();
+            return parameters.length > 0 && parameters[parameters.length - 1] == Returning.class;
+        }
+        return m.getName().endsWith("$pico") || m.getName().startsWith("lambda$pico$");
     }
 
     private static Suspend suspensionOf(InvocationTargetException x) throws InvocationTargetException {

@@ -6,8 +6,8 @@ import java.lang.reflect.Modifier;
 /**
  * A call, in a transformed method, that can suspend.
  *
- * <p>{@link #leadsTo} answers whether the method that the JVM has selected at this call is the given one. The last answer is kept, as a pair in one
- * object, so that asking again costs two comparisons.
+ * <p>{@link #leadsTo} answers whether the method that the JVM has selected at this call is the given one. The last answers are kept, so that asking again
+ * costs two comparisons for each receiver's class that the call has met, the newest first.
  */
 public final class Site {
     final char kind;
@@ -19,16 +19,23 @@ public final class Site {
     /** Line in the source; -1 if not known. */
     public final int line;
 
-    /** Replaced as a whole; immutable, hence safe to read without synchronisation. */
+    /** How many answers are kept. Then all are forgotten: the classes of loaders that are gone, too. */
+    private static final int MOST = 16;
+
+    /** Immutable, hence safe to read without synchronisation; an answer that another thread adds at the same time may be lost. */
     private Known known;
 
     private static final class Known {
         final MethodInfo callee;
         final Class<?> receiver;
+        final Known older;
+        final int count;
 
-        Known(MethodInfo callee, Class<?> receiver) {
+        Known(MethodInfo callee, Class<?> receiver, Known older) {
             this.callee = callee;
             this.receiver = receiver;
+            this.older = older != null && older.count >= MOST ? null : older;
+            this.count = this.older == null ? 1 : older.count + 1;
         }
     }
 
@@ -55,14 +62,15 @@ public final class Site {
 
     boolean leadsTo(MethodInfo callee, Object receiver) {
         Class<?> type = receiver == null ? null : receiver.getClass();
-        Known k = known;
-        if (k != null && k.callee == callee && k.receiver == type) {
-            return true;
+        for (Known k = known; k != null; k = k.older) {
+            if (k.callee == callee && k.receiver == type) {
+                return true;
+            }
         }
         if (callee == null || !selects(callee, type)) {
             return false;
         }
-        known = new Known(callee, type);
+        known = new Known(callee, type, known);
         return true;
     }
 

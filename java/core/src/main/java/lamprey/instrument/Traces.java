@@ -42,6 +42,13 @@ public final class Traces {
         }
     }
 
+    /** Completes the trace of an exception that a resumed frame returns, if it does return one: what is in the Resume may also be left from before. */
+    static void returned(Throwable t, Frame resumed, Frame caller) {
+        if (resumed.method().desc.endsWith(";")) {
+            stitch(t, resumed, caller);
+        }
+    }
+
     /** Completes the trace of an exception that is in the hands of the running thread, and of its causes. Others' are left as they are. */
     public static void complete(Throwable t) {
         Coroutine running = running();
@@ -162,10 +169,10 @@ public final class Traces {
             return;
         }
         String last = isStart(raw[bottom]) ? null : raw[bottom - 1].getClassName();
+        List<StackTraceElement> trace = new ArrayList<>(raw.length);
         if (frameClass == null ? last != null : !frameClass.equals(last)) {
             return;
         }
-        List<StackTraceElement> trace = new ArrayList<>(raw.length);
         addRaw(trace, raw, 0, bottom);
         if (resumed != null && !isFrameClass(frameClass)) {
             trace.set(trace.size() - 1, resumed.method().at(resumed.site));

@@ -141,6 +141,24 @@ class SiteTest {
     }
 
     @Test
+    void more_receivers_than_answers_are_kept() {
+        Site call = Site.parse("i java/util/concurrent/Callable call ()Ljava/lang/Object; 1");
+        MethodInfo[] bodies = new MethodInfo[40];
+        Object[] receivers = new Object[40];
+        for (int i = 0; i < bodies.length; i++) {
+            // One class for all, but a method for each: the answer is kept for the pair.
+            bodies[i] = MethodInfo.transformed(SiteTest.class, "lambda$" + i, "()Ljava/lang/String;", "SiteTest.java", i, "", "call()Ljava/lang/Object;");
+            receivers[i] = (Callable<String>) () -> "x";
+        }
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < bodies.length; i++) {
+                assertTrue(call.leadsTo(bodies[i], receivers[i]));
+                assertFalse(call.leadsTo(bodies[i], "another class"));
+            }
+        }
+    }
+
+    @Test
     void answer_is_kept_for_each_receiver() {
         Site call = site('i', I.class, "d");
         for (int i = 0; i < 3; i++) {

@@ -151,6 +151,9 @@ public final class Levels implements Runnable {
     }
 
     private void trace(String what, Throwable e) {
+        if (e instanceof Error) {
+            report.add(e.toString());
+        }
         List<String> calls = new ArrayList<>();
         for (StackTraceElement s : e.getStackTrace()) {
             calls.add(s.toString());

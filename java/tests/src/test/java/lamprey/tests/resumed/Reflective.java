@@ -58,7 +58,7 @@ public class Reflective implements Runnable {
         for (Method m : Reflective.class.getDeclaredMethods()) {
             if (m.getName().equals(name)) {
                 Object result = m.invoke(this, args);
-                log.add(name + " " + result + " " + (result == null ? "" : result.getClass().getSimpleName()));
+                log.add(name + " " + (result instanceof int[] ? ((int[]) result).length : result) + " " + (result == null ? "" : result.getClass().getSimpleName()));
                 return result;
             }
         }
@@ -195,6 +195,17 @@ public class Reflective implements Runnable {
         }
     }
 
+    /** Whose super(..) suspends. */
+    static class SubThing extends Thing {
+        final String more;
+
+        SubThing(int n) {
+            super(n, "sub");
+            Thread.yield();
+            more = text + n;
+        }
+    }
+
     @SuppressWarnings("deprecation")
     private void made() throws Exception {
         Constructor<Thing> c = Thing.class.getDeclaredConstructor(int.class, String.class);
@@ -205,6 +216,14 @@ public class Reflective implements Runnable {
             log.add("constructor " + e.getCause());
         }
         log.add(Thing.class.newInstance().text);
+        log.add(SubThing.class.getDeclaredConstructor(int.class).newInstance(4).more);
+        try {
+            SubThing.class.getDeclaredConstructor(int.class).newInstance(-4);
+        } catch (InvocationTargetException e) {
+            log.add("super " + e.getCause());
+        }
+        log.add("constructors " + Thing.class.getDeclaredConstructors().length + SubThing.class.getConstructors().length);
+        log.add("methods " + Reflective.class.getDeclaredMethods().length + " " + Reflective.class.getMethods().length);
         try {
             Runnable.class.newInstance();
         } catch (InstantiationException e) {
