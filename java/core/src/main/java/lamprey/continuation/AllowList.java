@@ -36,7 +36,8 @@ final class AllowList {
     }
 
     AllowList withFrames(String name) {
-        return new AllowList(classes, packages, plus(framePackages, checked(name)));
+        // The unnamed package, in which small programs are; not all packages.
+        return new AllowList(classes, packages, plus(framePackages, name.isEmpty() ? name : checked(name)));
     }
 
     private static String checked(String name) {
@@ -94,7 +95,7 @@ final class AllowList {
                 return true;
             }
         }
-        return false;
+        return packages.contains("") && packageOf(name).isEmpty();
     }
 
     private static Set<String> jdkValues() {
