@@ -1,5 +1,7 @@
 package lamprey.concurrent;
 
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -15,6 +17,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import lamprey.Blocker;
 import lamprey.Parking;
+import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
 
@@ -44,35 +47,52 @@ public final class Futures {
         }
     }
 
-    /** Waits until {@code f} is complete; false if the time is up. */
-    private static boolean await(CompletableFuture<?> f, long nanos) throws InterruptedException {
-        if (f.isDone()) {
-            return true;
-        }
-        Wait w = new Wait();
-        CompletableFuture<?> callback = f.whenComplete(w);
-        boolean done = false;
-        try {
-            done = Parking.await(w, nanos) != Blocker.Cause.TIMEOUT;
-            return done;
-        } finally {
-            if (!done) {
-                // So that a future that stays incomplete does not collect the callbacks of those that have given up.
-                callback.cancel(false);
+    /**
+     * The lists of futures that were waited for with a time limit. A callback cannot be taken out of a future again, so these waits share one: a program that asks a future
+     * again and again would fill it. Under its own monitor.
+     */
+    private static final Map<CompletableFuture<?>, WaitList> TIMED = new WeakHashMap<>();
+
+    private static WaitList timed(CompletableFuture<?> f) {
+        WaitList list;
+        synchronized (TIMED) {
+            list = TIMED.get(f);
+            if (list != null) {
+                return list;
             }
+            list = new WaitList(WaitReason.FUTURE);
+            TIMED.put(f, list);
         }
+        WaitList made = list;
+        f.whenComplete((v, t) -> made.signalAll());
+        return made;
     }
 
     /** {@code f.get()}. Blocks. */
     public static <T> T get(CompletableFuture<T> f) throws InterruptedException, ExecutionException {
-        await(f, Long.MAX_VALUE);
+        if (!f.isDone()) {
+            Wait w = new Wait();
+            f.whenComplete(w);
+            Parking.await(w);
+        }
         return f.get();
     }
 
     /** {@code f.get(time, unit)}. Blocks. */
     public static <T> T get(CompletableFuture<T> f, long time, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        if (!await(f, Math.max(unit.toNanos(time), 0)) && !f.isDone()) {
-            throw new TimeoutException();
+        long deadline = PicoRuntime.nanoTime() + unit.toNanos(time);
+        while (!f.isDone()) {
+            long left = deadline - PicoRuntime.nanoTime();
+            if (left <= 0) {
+                throw new TimeoutException();
+            }
+            WaitList list = timed(f);
+            WaitList.Ticket t = list.enter();
+            if (f.isDone()) {
+                list.leave(t);
+            } else {
+                list.await(t, left);
+            }
         }
         return f.get();
     }
