@@ -9,7 +9,6 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import lamprey.instrument.Monitors;
-import lamprey.instrument.Script;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,7 +66,7 @@ class MonitorsTest {
         Monitors.exit(o);
     }
 
-    /** A bounded buffer: producers and consumers wait for each other. Steps: enter, then test, wait or act and exit. */
+    /** A bounded buffer: producers and consumers wait for each other. */
     @ParameterizedTest
     @MethodSource("runtimes")
     void wait_and_notify_all_pass_every_item_once(PicoRuntime r) throws Exception {
@@ -79,32 +78,21 @@ class MonitorsTest {
             PicoThread[] all = new PicoThread[2 * pairs];
             for (int k = 0; k < all.length; k++) {
                 boolean producer = k % 2 == 0;
-                int[] done = new int[1];
-                boolean[] in = new boolean[1];
-                all[k] = new PicoThread(new Script((i, v, e) -> {
-                    if (!in[0]) {
-                        if (done[0] == each) {
-                            return false;
-                        }
-                        in[0] = true;
+                all[k] = new PicoThread(() -> {
+                    for (int i = 1; i <= each; i++) {
                         Monitors.enter(buffer);
-                        return true;
+                        while (producer ? buffer.size() == 3 : buffer.isEmpty()) {
+                            await(buffer, 0);
+                        }
+                        if (producer) {
+                            buffer.add(i);
+                        } else {
+                            sum.addAndGet(buffer.remove());
+                        }
+                        Monitors.notifyAll(buffer);
+                        Monitors.exit(buffer);
                     }
-                    if (producer ? buffer.size() == 3 : buffer.isEmpty()) {
-                        Monitors.wait(buffer);
-                        return true;
-                    }
-                    if (producer) {
-                        buffer.add(++done[0]);
-                    } else {
-                        sum.addAndGet(buffer.remove());
-                        done[0]++;
-                    }
-                    Monitors.notifyAll(buffer);
-                    Monitors.exit(buffer);
-                    in[0] = false;
-                    return true;
-                }));
+                });
                 r.start(all[k]);
             }
             for (PicoThread t : all) {
@@ -114,35 +102,32 @@ class MonitorsTest {
         }
     }
 
+    private static void await(Object o, long millis) {
+        try {
+            Monitors.wait(o, millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("runtimes")
     void an_interrupt_in_wait_is_thrown_after_the_monitor_is_owned_again(PicoRuntime r) throws Exception {
         try (r) {
             Object o = new Object();
             AtomicReference<Object> seen = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    Monitors.enter(o);
-                } else if (i == 1) {
-                    try {
-                        Monitors.wait(o);
-                    } catch (InterruptedException x) {
-                        seen.set(x + " " + Monitors.holdsLock(o) + " " + PicoThread.currentThread().isInterrupted());
-                        Monitors.exit(o);
-                        return false;
-                    }
-                } else {
-                    seen.set(e + " " + Monitors.holdsLock(o) + " " + PicoThread.currentThread().isInterrupted());
-                    Monitors.exit(o);
-                    return false;
+            PicoThread t = new PicoThread(() -> {
+                Monitors.enter(o);
+                try {
+                    Monitors.wait(o);
+                } catch (InterruptedException x) {
+                    seen.set(x + " " + Monitors.holdsLock(o) + " " + PicoThread.currentThread().isInterrupted());
                 }
-                return true;
-            }));
+                Monitors.exit(o);
+            });
             r.start(t);
-            while (t.getWaitReason() != WaitReason.OBJECT_WAIT) {
-                Thread.yield();
-            }
-            // The set is joined after the reason is seen: owning the monitor shows that it was.
+            Until.holds(() -> t.getWaitReason() == WaitReason.OBJECT_WAIT);
+            // It joins the set after the reason is seen: who owns the monitor knows that it has.
             Monitors.enter(o);
             t.interrupt();
             assertEquals(null, seen.get());
@@ -160,19 +145,13 @@ class MonitorsTest {
             AtomicInteger back = new AtomicInteger();
             PicoThread[] all = new PicoThread[20];
             for (int k = 0; k < all.length; k++) {
-                all[k] = new PicoThread(new Script((i, v, e) -> {
-                    if (i == 0) {
-                        Monitors.enter(o);
-                    } else if (i == 1) {
-                        Monitors.wait(o, 20);
-                    } else {
-                        back.incrementAndGet();
-                        Monitors.notify(o);
-                        Monitors.exit(o);
-                        return false;
-                    }
-                    return true;
-                }));
+                all[k] = new PicoThread(() -> {
+                    Monitors.enter(o);
+                    await(o, 20);
+                    back.incrementAndGet();
+                    Monitors.notify(o);
+                    Monitors.exit(o);
+                });
                 r.start(all[k]);
             }
             for (PicoThread t : all) {

@@ -2,12 +2,13 @@ package lamprey;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import lamprey.instrument.Script;
+import lamprey.instrument.Monitors;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -15,17 +16,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Wake-ups that come at any moment of a suspension, from any thread. */
 @Timeout(120)
 class ParkingTest {
-    static java.util.List<PicoRuntime> runtimes() {
+    static List<PicoRuntime> runtimes() {
         return ThreadsTest.runtimes();
     }
 
     /** One wait: whoever delivers finds it in a cell. */
-    static final class Cell extends Blocker {
-        @Override
-        protected WaitReason reason() {
-            return WaitReason.OTHER;
-        }
-    }
+    static final class Cell extends Blocker {}
 
     @ParameterizedTest
     @MethodSource("runtimes")
@@ -34,28 +30,19 @@ class ParkingTest {
             int rounds = 5_000;
             AtomicReference<Cell> open = new AtomicReference<>();
             AtomicLong sum = new AtomicLong();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (v != null) {
-                    sum.addAndGet((Integer) v);
+            PicoThread t = new PicoThread(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    Cell c = new Cell();
+                    open.set(c);
+                    sum.addAndGet((Integer) Parking.awaitUninterruptibly(c));
                 }
-                if (i == rounds) {
-                    return false;
-                }
-                Cell c = new Cell();
-                open.set(c);
-                Object now = Parking.await(c);
-                // It was there already: nothing was suspended.
-                sum.addAndGet((Integer) now);
-                return true;
-            }));
+            });
             r.start(t);
             long sent = 0;
             for (int i = 0; i < rounds; i++) {
-                Cell c;
-                while ((c = open.getAndSet(null)) == null) {
-                    Thread.yield();
-                }
-                assertTrue(c.deliver(i));
+                Until.holds(() -> open.get() != null);
+                Cell c = open.getAndSet(null);
+                assertEquals(true, c.deliver(i));
                 assertFalse(c.deliver(-1));
                 sent += i;
             }
@@ -73,18 +60,16 @@ class ParkingTest {
             PicoThread[] pair = new PicoThread[2];
             for (int k = 0; k < 2; k++) {
                 int me = k;
-                pair[k] = new PicoThread(new Script((i, v, e) -> {
-                    if (turn.get() >= 2 * rounds) {
-                        return false;
+                pair[k] = new PicoThread(() -> {
+                    while (turn.get() < 2 * rounds) {
+                        if (turn.get() % 2 == me) {
+                            turn.incrementAndGet();
+                            Parking.unpark(pair[1 - me]);
+                        } else {
+                            Parking.park();
+                        }
                     }
-                    if (turn.get() % 2 == me) {
-                        turn.incrementAndGet();
-                        Parking.unpark(pair[1 - me]);
-                    } else {
-                        Parking.park();
-                    }
-                    return true;
-                }));
+                });
             }
             r.start(pair[0]);
             r.start(pair[1]);
@@ -103,27 +88,18 @@ class ParkingTest {
             AtomicInteger values = new AtomicInteger();
             AtomicInteger interrupts = new AtomicInteger();
             AtomicInteger timeouts = new AtomicInteger();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i > 0) {
-                    (e instanceof InterruptedException ? interrupts : v == Blocker.Cause.TIMEOUT ? timeouts : values).incrementAndGet();
+            PicoThread t = new PicoThread(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    Cell c = new Cell();
+                    open.set(c);
+                    try {
+                        Object v = Parking.await(c, i % 3 == 0 ? 20_000 : Long.MAX_VALUE);
+                        (v == Blocker.Cause.TIMEOUT ? timeouts : values).incrementAndGet();
+                    } catch (InterruptedException e) {
+                        interrupts.incrementAndGet();
+                    }
                 }
-                if (i == rounds) {
-                    return false;
-                }
-                Cell c = new Cell();
-                open.set(c);
-                Object now;
-                try {
-                    now = Parking.await(c, i % 3 == 0 ? 20_000 : Long.MAX_VALUE);
-                } catch (InterruptedException x) {
-                    interrupts.incrementAndGet();
-                    values.decrementAndGet();
-                    return true;
-                }
-                (now == Blocker.Cause.TIMEOUT ? timeouts : values).incrementAndGet();
-                values.decrementAndGet();
-                return true;
-            }));
+            });
             Thread interrupter = new Thread(() -> {
                 while (t.isAlive()) {
                     t.interrupt();
@@ -150,18 +126,16 @@ class ParkingTest {
     @MethodSource("runtimes")
     void many_light_and_kernel_threads_hand_on_a_token(PicoRuntime r) throws Exception {
         try (r) {
-            int n = 50;
-            int rounds = 40;
+            int n = 30;
+            int end = 20 * 2 * n;
             AtomicInteger token = new AtomicInteger();
             PicoThread[] ring = new PicoThread[2 * n];
-            Thread[] kernel = new Thread[n];
-            java.util.concurrent.CountDownLatch known = new java.util.concurrent.CountDownLatch(n);
-            for (int k = 0; k < n; k++) {
-                int me = 2 * k + 1;
-                kernel[k] = new Thread(() -> {
-                    ring[me] = PicoThread.currentThread();
-                    known.countDown();
-                    while (token.get() < rounds * 2 * n) {
+            CountDownLatch known = new CountDownLatch(n);
+            CountDownLatch go = new CountDownLatch(1);
+            for (int k = 0; k < 2 * n; k++) {
+                int me = k;
+                Runnable body = () -> {
+                    while (token.get() < end) {
                         if (token.get() % (2 * n) == me) {
                             token.incrementAndGet();
                             Parking.unpark(ring[(me + 1) % (2 * n)]);
@@ -170,32 +144,48 @@ class ParkingTest {
                         }
                     }
                     Parking.unpark(ring[(me + 1) % (2 * n)]);
-                });
-                kernel[k].start();
-                int light = 2 * k;
-                ring[light] = new PicoThread(new Script((i, v, e) -> {
-                    if (token.get() >= rounds * 2 * n) {
-                        Parking.unpark(ring[light + 1]);
-                        return false;
-                    }
-                    if (token.get() % (2 * n) == light) {
-                        token.incrementAndGet();
-                        Parking.unpark(ring[light + 1]);
-                    } else {
-                        Parking.park();
-                    }
-                    return true;
-                }));
+                };
+                if (k % 2 == 0) {
+                    ring[k] = new PicoThread(body);
+                } else {
+                    new Thread(() -> {
+                        ring[me] = PicoThread.currentThread();
+                        known.countDown();
+                        try {
+                            go.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        body.run();
+                    }).start();
+                }
             }
             known.await();
-            for (int k = 0; k < n; k++) {
-                r.start(ring[2 * k]);
+            go.countDown();
+            for (int k = 0; k < 2 * n; k += 2) {
+                r.start(ring[k]);
             }
-            for (int k = 0; k < n; k++) {
-                ring[2 * k].join();
-                kernel[k].join();
+            for (PicoThread t : ring) {
+                t.join();
             }
-            assertEquals(rounds * 2 * n, token.get());
+            assertEquals(end, token.get());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("runtimes")
+    void park_nanos_ends_by_its_limit_and_leaves_no_timer(PicoRuntime r) throws Exception {
+        try (r) {
+            PicoThread t = new PicoThread(() -> {
+                for (int i = 0; i < 100; i++) {
+                    Parking.parkNanos(1000);
+                    Parking.unpark(PicoThread.currentThread());
+                    Parking.parkNanos(Long.MAX_VALUE / 2);
+                }
+            });
+            r.start(t);
+            t.join();
+            assertEquals(0, r.timers.size());
         }
     }
 
@@ -207,32 +197,22 @@ class ParkingTest {
             int[] count = new int[1];
             PicoThread[] all = new PicoThread[10];
             for (int k = 0; k < all.length; k++) {
-                int[] read = new int[1];
-                all[k] = new PicoThread(new Script((i, v, e) -> {
-                    if (i == 3000) {
-                        return false;
+                all[k] = new PicoThread(() -> {
+                    for (int i = 0; i < 1000; i++) {
+                        Monitors.enter(lock);
+                        int read = count[0];
+                        PicoThread.yield();
+                        count[0] = read + 1;
+                        Monitors.exit(lock);
                     }
-                    switch (i % 3) {
-                        case 0:
-                            lamprey.instrument.Monitors.enter(lock);
-                            break;
-                        case 1:
-                            read[0] = count[0];
-                            PicoThread.yield();
-                            break;
-                        default:
-                            count[0] = read[0] + 1;
-                            lamprey.instrument.Monitors.exit(lock);
-                    }
-                    return true;
-                }));
+                });
                 r.start(all[k]);
             }
             for (PicoThread t : all) {
                 t.join();
             }
             assertEquals(10_000, count[0]);
-            assertFalse(lamprey.instrument.Monitors.holdsLock(lock));
+            assertFalse(Monitors.holdsLock(lock));
         }
     }
 }

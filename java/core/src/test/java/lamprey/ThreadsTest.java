@@ -2,7 +2,6 @@ package lamprey;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import lamprey.instrument.Script;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +36,22 @@ class ThreadsTest {
         return all;
     }
 
+    private static void sleep(long millis) {
+        try {
+            PicoThread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void join(PicoThread t) {
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("runtimes")
     void all_have_run_when_run_returns(PicoRuntime r) {
@@ -58,16 +72,16 @@ class ThreadsTest {
         try (r) {
             AtomicInteger steps = new AtomicInteger();
             for (int k = 0; k < 100; k++) {
-                r.start(new Script((i, v, e) -> {
-                    assertNull(e);
-                    steps.incrementAndGet();
-                    if (i == 3) {
-                        PicoThread.sleep(1);
-                    } else if (i < 9) {
-                        PicoThread.yield();
+                r.start(() -> {
+                    for (int i = 0; i < 10; i++) {
+                        steps.incrementAndGet();
+                        if (i == 3) {
+                            sleep(1);
+                        } else {
+                            PicoThread.yield();
+                        }
                     }
-                    return i < 9;
-                }));
+                });
             }
             r.awaitEnd();
             assertEquals(1000, steps.get());
@@ -79,22 +93,16 @@ class ThreadsTest {
     void join_returns_after_the_end(PicoRuntime r) throws Exception {
         try (r) {
             List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
-            PicoThread first = new PicoThread(new Script((i, v, e) -> {
-                if (i < 5) {
+            PicoThread first = new PicoThread(() -> {
+                for (int i = 0; i < 5; i++) {
                     PicoThread.yield();
-                    return true;
                 }
                 order.add("first");
-                return false;
-            }));
-            PicoThread second = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    first.join();
-                    return true;
-                }
+            });
+            PicoThread second = new PicoThread(() -> {
+                join(first);
                 order.add("second");
-                return false;
-            }));
+            });
             r.start(first);
             r.start(second);
             second.join();
@@ -110,14 +118,10 @@ class ThreadsTest {
     @MethodSource("runtimes")
     void unpark_before_park_is_not_lost(PicoRuntime r) throws Exception {
         try (r) {
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    Parking.unpark(PicoThread.currentThread());
-                    Parking.park();
-                    return true;
-                }
-                return false;
-            }));
+            PicoThread t = new PicoThread(() -> {
+                Parking.unpark(PicoThread.currentThread());
+                Parking.park();
+            });
             r.start(t);
             t.join();
         }
@@ -129,25 +133,16 @@ class ThreadsTest {
         try (r) {
             AtomicReference<Throwable> seen = new AtomicReference<>();
             AtomicReference<Boolean> left = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    try {
-                        PicoThread.sleep(1_000_000_000L);
-                    } catch (InterruptedException x) {
-                        seen.set(x);
-                        left.set(PicoThread.currentThread().isInterrupted());
-                        return false;
-                    }
-                    return true;
+            PicoThread t = new PicoThread(() -> {
+                try {
+                    PicoThread.sleep(1_000_000_000L);
+                } catch (InterruptedException x) {
+                    seen.set(x);
+                    left.set(PicoThread.currentThread().isInterrupted());
                 }
-                seen.set(e);
-                left.set(PicoThread.currentThread().isInterrupted());
-                return false;
-            }));
+            });
             r.start(t);
-            while (t.getState() != Thread.State.TIMED_WAITING) {
-                Thread.yield();
-            }
+            Until.holds(() -> t.getState() == Thread.State.TIMED_WAITING);
             assertEquals(WaitReason.SLEEP, t.getWaitReason());
             t.interrupt();
             t.join();
@@ -161,15 +156,14 @@ class ThreadsTest {
     void an_interrupt_before_a_sleep_ends_it_at_once(PicoRuntime r) throws Exception {
         try (r) {
             AtomicReference<Throwable> seen = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
+            PicoThread t = new PicoThread(() -> {
                 PicoThread.currentThread().interrupt();
                 try {
                     PicoThread.sleep(1_000_000_000L);
                 } catch (InterruptedException x) {
                     seen.set(x);
                 }
-                return false;
-            }));
+            });
             r.start(t);
             t.join();
             assertTrue(seen.get() instanceof InterruptedException);
@@ -183,14 +177,12 @@ class ThreadsTest {
         try (r) {
             AtomicReference<Object> seen = new AtomicReference<>();
             AtomicReference<PicoThread> on = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    PicoThread.yield();
-                    return true;
-                }
+            PicoThread t = new PicoThread(() -> {
+                PicoThread.yield();
                 throw new IllegalStateException("thrown");
-            }), "thrower");
+            }, "thrower");
             t.setUncaughtExceptionHandler((thread, error) -> {
+                sleep(1);
                 seen.set(error.getMessage());
                 on.set(PicoThread.currentThread());
                 assertSame(t, thread);
@@ -217,10 +209,7 @@ class ThreadsTest {
     @MethodSource("runtimes")
     void a_daemon_does_not_hold_the_end(PicoRuntime r) {
         try (r) {
-            PicoThread d = new PicoThread(new Script((i, v, e) -> {
-                PicoThread.sleep(1_000_000_000L);
-                return true;
-            }));
+            PicoThread d = new PicoThread(() -> sleep(1_000_000_000L));
             d.setDaemon(true);
             r.start(d);
             r.run(() -> {});
@@ -236,13 +225,11 @@ class ThreadsTest {
         try (r) {
             AtomicReference<PicoThread> seen = new AtomicReference<>();
             AtomicReference<PicoThread> after = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                (i == 0 ? seen : after).set(PicoThread.currentThread());
-                if (i == 0) {
-                    PicoThread.yield();
-                }
-                return i == 0;
-            }), "mine");
+            PicoThread t = new PicoThread(() -> {
+                seen.set(PicoThread.currentThread());
+                PicoThread.yield();
+                after.set(PicoThread.currentThread());
+            }, "mine");
             assertEquals(Thread.State.NEW, t.getState());
             r.start(t);
             t.join();
@@ -275,19 +262,15 @@ class ThreadsTest {
             own.set(1);
             inherited.set(2);
             AtomicReference<String> seen = new AtomicReference<>();
-            PicoThread t = new PicoThread(new Script((i, v, e) -> {
-                if (i == 0) {
-                    own.set(10);
-                    first.set(11);
-                    PicoThread.yield();
-                    return true;
-                }
+            PicoThread t = new PicoThread(() -> {
+                own.set(10);
+                first.set(11);
+                PicoThread.yield();
                 seen.set(own.get() + " " + first.get() + " " + inherited.get());
                 first.remove();
                 own.remove();
                 seen.set(seen.get() + " " + own.get() + " " + first.get());
-                return false;
-            }));
+            });
             r.start(t);
             t.join();
             assertEquals("10 11 2 null 5", seen.get());

@@ -20,7 +20,15 @@ public final class Agent {
 
     /** Called by the JVM. Bad options end it, with a message. */
     public static void premain(String args, Instrumentation instrumentation) {
-        AgentOptions options = AgentOptions.parse(args == null ? "" : args);
+        AgentOptions options;
+        try {
+            options = AgentOptions.parse(args == null ? "" : args);
+        } catch (IllegalArgumentException e) {
+            // Thrown on, it would make the JVM crash with a report.
+            System.err.println("lamprey-agent: " + e.getMessage());
+            System.exit(1);
+            return;
+        }
         instrumentation.addTransformer(new ClassTransformer(options, new Definer(instrumentation)));
     }
 }

@@ -22,7 +22,7 @@ final class AgentOptions {
             if (!part.trim().isEmpty()) {
                 int equals = part.indexOf('=');
                 if (equals < 0) {
-                    throw new IllegalArgumentException("lamprey-agent: the option \"" + part + "\" has no value; " + KNOWN);
+                    throw new IllegalArgumentException("the option \"" + part + "\" has no value; " + KNOWN);
                 }
                 o.set(part.substring(0, equals).trim(), part.substring(equals + 1).trim());
             }
@@ -48,7 +48,7 @@ final class AgentOptions {
                 verbose = bool(name, value);
                 break;
             default:
-                throw new IllegalArgumentException("lamprey-agent: the option " + name + " is unknown; " + KNOWN);
+                throw new IllegalArgumentException("the option " + name + " is unknown; " + KNOWN);
         }
     }
 
@@ -67,12 +67,12 @@ final class AgentOptions {
                 return m;
             }
         }
-        throw new IllegalArgumentException("lamprey-agent: the mode is " + value + "; known are exceptions and flags");
+        throw new IllegalArgumentException("the mode is " + value + "; known are exceptions and flags");
     }
 
     private static boolean bool(String name, String value) {
         if (!value.equals("true") && !value.equals("false")) {
-            throw new IllegalArgumentException("lamprey-agent: " + name + " is " + value + ", not true or false");
+            throw new IllegalArgumentException("" + name + " is " + value + ", not true or false");
         }
         return value.equals("true");
     }

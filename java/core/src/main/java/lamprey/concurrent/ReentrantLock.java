@@ -34,6 +34,11 @@ public class ReentrantLock extends java.util.concurrent.locks.ReentrantLock {
             this.fair = fair;
         }
 
+        /** A lock that is read from a stream is free, and nobody waits. */
+        private Object readResolve() {
+            return new Sync(fair);
+        }
+
         @Override
         protected boolean tryAcquire(int n) {
             return tryAcquire(n, fair);

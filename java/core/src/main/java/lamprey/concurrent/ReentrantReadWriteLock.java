@@ -42,6 +42,11 @@ public class ReentrantReadWriteLock extends java.util.concurrent.locks.Reentrant
             this.fair = fair;
         }
 
+        /** A lock that is read from a stream is free, and nobody waits. */
+        private Object readResolve() {
+            return new Sync(fair);
+        }
+
         @Override
         protected boolean tryAcquire(int n) {
             return tryWrite(n, fair);

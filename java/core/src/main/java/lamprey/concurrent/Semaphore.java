@@ -28,6 +28,11 @@ public class Semaphore extends java.util.concurrent.Semaphore {
             setState(permits);
         }
 
+        /** A lock that is read from a stream is free, and nobody waits. */
+        private Object readResolve() {
+            return new Sync(getState(), fair);
+        }
+
         @Override
         protected int tryAcquireShared(int n) {
             return fair && hasQueuedPredecessors() ? -1 : take(n);

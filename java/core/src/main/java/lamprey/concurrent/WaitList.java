@@ -1,5 +1,6 @@
 package lamprey.concurrent;
 
+import java.io.Serializable;
 import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.WaitReason;
@@ -20,9 +21,11 @@ import lamprey.WaitReason;
  *
  * <p><b>Who may touch what.</b> The links, under the monitor of this object. A ticket is delivered once, by who has taken it out.
  */
-final class WaitList {
-    private volatile Ticket head;
-    private Ticket tail;
+final class WaitList implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    private transient volatile Ticket head;
+    private transient Ticket tail;
     private final WaitReason reason;
 
     WaitList(WaitReason reason) {

@@ -79,7 +79,23 @@ public final class Suspend extends Error {
      * @return {@code caught} if it is no {@code Suspend}, else a {@link PinnedError}
      */
     public static Throwable escaped(Throwable caught, String where) {
+        if (Backend.FLAGS) {
+            Suspend s = Execution.unwinding();
+            return s == null ? caught : s.refuse(where, "a call");
+        }
         return caught instanceof Suspend ? ((Suspend) caught).refuse(where, "a call") : caught;
+    }
+
+    /**
+     * With flags: a call that cannot suspend has returned. Called by generated code.
+     *
+     * @throws PinnedError if the thread is being suspended all the same
+     */
+    public static void returned(String where) {
+        Suspend s = Execution.unwinding();
+        if (s != null) {
+            throw s.refuse(where, "a call");
+        }
     }
 
     private PinnedError refuse(MethodInfo method, Site site, Object receiver) {

@@ -2,7 +2,6 @@ package lamprey.maven;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +73,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         for (String entry : classPath) {
             Path p = new File(entry).toPath().toAbsolutePath().normalize();
             if (!p.equals(in)) {
-                entries.add(mode.equalsIgnoreCase("flags") ? withFlags(p) : p);
+                entries.add(p);
             }
         }
         Transformation t;
@@ -84,16 +83,6 @@ abstract class AbstractTransformMojo extends AbstractMojo {
             throw new MojoExecutionException("cannot transform " + in + ": " + e.getMessage(), e);
         }
         report(t);
-    }
-
-    /**
-     * The form of a dependency that is transformed with flags, if it stands beside it: a module can be transformed in both ways by one build, which
-     * has one class path.
-     */
-    private static Path withFlags(Path entry) {
-        String name = entry.getFileName().toString();
-        Path other = entry.resolveSibling(name.endsWith(".jar") ? name.substring(0, name.length() - ".jar".length()) + "-flags.jar" : name + "-flags");
-        return Files.exists(other) ? other : entry;
     }
 
     private void report(Transformation t) throws MojoFailureException {

@@ -106,19 +106,34 @@ public class PrintStream extends java.io.PrintStream {
         try {
             if (outer) {
                 // Still inside: no method of this object is called by the stream below, and others wait for the monitor.
-                sink.drain();
+                writeOn();
             }
-        } catch (InterruptedIOException e) {
-            sink.reset();
-            PicoThread.currentThread().interrupt();
-        } catch (IOException e) {
-            sink.reset();
-            setError();
         } finally {
             if (outer) {
                 inside = false;
             }
             Monitors.exit(this);
+        }
+    }
+
+    private void writeOn() {
+        try {
+            sink.drain();
+        } catch (IOException e) {
+            failed(e);
+            try {
+                sink.giveUp();
+            } catch (IOException again) {
+                failed(again);
+            }
+        }
+    }
+
+    private void failed(IOException e) {
+        if (e instanceof InterruptedIOException) {
+            PicoThread.currentThread().interrupt();
+        } else {
+            setError();
         }
     }
 

@@ -48,6 +48,15 @@ final class Sinks {
                 out.flush();
             }
         }
+
+        /** Forgets what could not be written; flushes if that was asked for. Blocks. */
+        void giveUp() throws IOException {
+            count = 0;
+            if (flushed) {
+                flushed = false;
+                out.flush();
+            }
+        }
     }
 
     /** Of characters. */

@@ -112,6 +112,9 @@ final class Registration {
         if (result == CLOSED) {
             throw closed();
         }
+        if (result == null) {
+            Reactor.get().notResumed.decrementAndGet();
+        }
         return result != Blocker.Cause.TIMEOUT;
     }
 
@@ -194,7 +197,12 @@ final class Registration {
         Waiter w = first;
         while (w != null) {
             Waiter after = w.next;
-            w.deliver(with);
+            if (with == null) {
+                Reactor.get().notResumed.incrementAndGet();
+            }
+            if (!w.deliver(with) && with == null) {
+                Reactor.get().notResumed.decrementAndGet();
+            }
             w = after;
         }
     }

@@ -141,6 +141,15 @@ final class SocketInput extends InputStream {
         return end;
     }
 
+    /** Whether nothing has come, not even the end. Does not block. */
+    synchronized boolean isQuiet() {
+        try {
+            return available() == 0 && !atEnd && reset == null;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     @Override
     public void close() throws IOException {
         socket.close();

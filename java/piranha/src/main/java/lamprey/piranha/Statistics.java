@@ -1,6 +1,8 @@
 package lamprey.piranha;
 
+import java.lang.management.ManagementFactory;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -17,6 +19,8 @@ public final class Statistics {
     private final AtomicLong mostLive = new AtomicLong();
     private final long start = System.nanoTime();
     private volatile long end;
+    private final long processorStart = processorNanos();
+    private volatile long processorEnd;
 
     Statistics() {}
 
@@ -53,6 +57,7 @@ public final class Statistics {
     }
 
     void finish() {
+        processorEnd = processorNanos();
         end = System.nanoTime();
     }
 
@@ -102,11 +107,17 @@ public final class Statistics {
         return Math.max(1, (end == 0 ? System.nanoTime() : end) - start) / 1e9;
     }
 
+    /** Processor time of the whole process, in nanoseconds. */
+    private static long processorNanos() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
     @Override
     public String toString() {
         double s = seconds();
-        return String.format("%d pages, %.1f KB, %d links in %.3f s: %.0f pages/s, %.0f KB/s; %d failed, %d disallowed; at most %d URLs at once; %s",
-            pages(), bytes() / 1024.0, links.get(), s, pages() / s, bytes() / 1024.0 / s, failures(), disallowed(), mostLive(),
-            new java.util.TreeMap<>(outcomes));
+        double processor = Math.max(1, (processorEnd == 0 ? processorNanos() : processorEnd) - processorStart) / 1e9;
+        return String.format("%d pages, %.1f KB, %d links in %.3f s: %.0f pages/s, %.0f KB/s, %.0f pages/CPU-s; %d failed, %d disallowed; at most %d URLs at once; %s",
+            pages(), bytes() / 1024.0, links.get(), s, pages() / s, bytes() / 1024.0 / s, pages() / processor, failures(), disallowed(), mostLive(),
+            new TreeMap<>(outcomes));
     }
 }

@@ -7,6 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
@@ -34,21 +37,33 @@ public final class EchoLoad {
         long sent;
     }
 
-    /** Arguments: port, connections, seconds of warm-up, seconds of measurement. Prints messages a second, and latencies in microseconds. */
+    /**
+     * Arguments: port, process of the server, connections, seconds of warm-up, seconds of measurement. Prints messages a second, messages for each second
+     * of processor time that the server used (which others on the machine hardly change), and latencies in microseconds.
+     */
     public static void main(String[] args) throws IOException {
-        int connections = Integer.parseInt(args[1]);
+        int connections = Integer.parseInt(args[2]);
         EchoLoad load = new EchoLoad(Integer.parseInt(args[0]));
         long begin = System.nanoTime();
         load.connect(connections);
         double connecting = (System.nanoTime() - begin) / 1e9;
-        load.pump(TimeUnit.SECONDS.toNanos(Long.parseLong(args[2])));
-        long nanos = TimeUnit.SECONDS.toNanos(Long.parseLong(args[3]));
+        load.pump(TimeUnit.SECONDS.toNanos(Long.parseLong(args[3])));
+        long nanos = TimeUnit.SECONDS.toNanos(Long.parseLong(args[4]));
+        double before = processorSeconds(args[1]);
         long count = load.pump(nanos);
+        double used = processorSeconds(args[1]) - before;
         int n = (int) Math.min(count, SAMPLES);
         long[] sorted = Arrays.copyOf(load.latencies, n);
         Arrays.sort(sorted);
-        System.out.printf("%.0f messages/s, latency us median %d p99 %d, %d connections (made in %.1f s)%n",
-            count * 1e9 / nanos, sorted[n / 2] / 1000, sorted[(int) (n * 0.99)] / 1000, connections, connecting);
+        System.out.printf("%.0f messages/s, %.0f for each second of processor time, latency us median %d p99 %d, %d connections (made in %.1f s)%n",
+            count * 1e9 / nanos, count / used, sorted[n / 2] / 1000, sorted[(int) (n * 0.99)] / 1000, connections, connecting);
+    }
+
+    /** Of all threads of a process: the fields utime and stime, in hundredths of a second. */
+    private static double processorSeconds(String process) throws IOException {
+        String stat = new String(Files.readAllBytes(Paths.get("/proc/" + process + "/stat")), StandardCharsets.US_ASCII);
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / 100.0;
     }
 
     private void connect(int connections) throws IOException {

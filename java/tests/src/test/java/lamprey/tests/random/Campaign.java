@@ -99,7 +99,7 @@ final class Campaign {
                 java.util.concurrent.locks.LockSupport.park();
             }
         };
-        Program p = new Program(seed, METHODS_OF_A_PROGRAM, weaver.superMaySuspend());
+        Program p = new Program(seed, METHODS_OF_A_PROGRAM);
         Check.Failure f = check.of(p);
         if (f == null) {
             synchronized (this) {

@@ -140,17 +140,12 @@ final class Classes implements Opcodes {
     private static void construct(Meth m, Emit e) {
         e.visitVarInsn(ALOAD, 0);
         if (m.delegate == null) {
-            boolean first = m.owner.equals(Program.B) && m.params.length < 3;
-            String called = first ? "java/lang/Object" : m.params.length >= 3 ? m.owner : m.owner.equals(Program.S) ? Program.B : Program.S;
-            e.use(first || !called.equals(m.owner) ? Feature.SUPER_CONSTRUCTOR : Feature.THIS_CONSTRUCTOR);
-            e.visitMethodInsn(INVOKESPECIAL, called, "<init>", "()V", false);
-            if (first) {
-                e.use(Feature.FINAL_FIELD);
-                e.visitVarInsn(ALOAD, 0);
-                e.visitLdcInsn((long) m.id);
-                e.primitive("yl", "(JI)J");
-                e.visitFieldInsn(PUTFIELD, Program.B, "last", "J");
-            }
+            e.visitMethodInsn(INVOKESPECIAL, "java/lang/Object", "<init>", "()V", false);
+            e.use(Feature.FINAL_FIELD);
+            e.visitVarInsn(ALOAD, 0);
+            e.visitLdcInsn((long) m.id);
+            e.primitive("yl", "(JI)J");
+            e.visitFieldInsn(PUTFIELD, Program.B, "last", "J");
             return;
         }
         for (int i = 0; i < m.delegated.length; i++) {

@@ -19,12 +19,8 @@ final class Program {
     final List<Meth> lambdas = new ArrayList<>();
     private final Random random;
 
-    /** Whether {@code super(..)} and {@code this(..)} may call constructors that suspend. */
-    private final boolean superMaySuspend;
-
-    Program(long seed, int size, boolean superMaySuspend) {
+    Program(long seed, int size) {
         this.seed = seed;
-        this.superMaySuspend = superMaySuspend;
         this.random = new Random(seed * 0x9E3779B97F4A7C15L);
         declare(size);
         for (Meth m : methods) {
@@ -53,7 +49,7 @@ final class Program {
             constructors.add(c);
             // The second constructor of each class calls the first; the first calls one of the super class.
             int above = base ? 0 : i - 2 + random.nextInt(2);
-            c.delegate = !superMaySuspend ? null : i % 2 == 1 ? constructors.get(i - 1) : base ? null : constructors.get(above);
+            c.delegate = i % 2 == 1 ? constructors.get(i - 1) : base ? null : constructors.get(above);
         }
         for (int i = 0; i < 3; i++) {
             add(Meth.Role.PURE, G, "p" + i, params(3), result());

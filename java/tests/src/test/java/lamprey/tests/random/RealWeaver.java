@@ -39,11 +39,6 @@ final class RealWeaver implements Weaver {
         return all;
     }
 
-    @Override
-    public boolean superMaySuspend() {
-        return mode == Mode.FLAGS;
-    }
-
     /** The call graph of generated programs: all may suspend but what is named as harmless. */
     private static final class Generated implements Calls {
         private static boolean own(String name, String desc) {

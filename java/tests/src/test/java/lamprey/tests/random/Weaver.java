@@ -9,9 +9,4 @@ interface Weaver {
 
     /** By internal name; the result has the frame classes too. */
     Map<String, byte[]> weave(Map<String, byte[]> plain);
-
-    /** Whether {@code super(..)} and {@code this(..)} may suspend. A handler cannot cover them, by the rules of the JVM's verifier. */
-    default boolean superMaySuspend() {
-        return false;
-    }
 }

@@ -84,6 +84,7 @@ final class Isolated extends ClassLoader implements Calls {
     private static byte[] annotated(byte[] probe) {
         ClassNode type = new ClassNode();
         new ClassReader(probe).accept(type, 0);
+        type.visibleAnnotations = null;
         type.visitAnnotation("Llamprey/instrument/Transformed;", true).visit("value", "flags");
         ClassWriter out = new ClassWriter(0);
         type.accept(out);
@@ -103,7 +104,7 @@ final class Isolated extends ClassLoader implements Calls {
 
     @Override
     public String aliases(MethodNode method) {
-        return method.name.startsWith("lambda$") ? "area(J)J" : "";
+        return method.name.startsWith("lambda$") ? "area(J)J apply(Ljava/lang/Object;)Ljava/lang/Object; accept(Ljava/lang/Object;)V" : "";
     }
 
     Runnable sample(String name) throws ReflectiveOperationException {

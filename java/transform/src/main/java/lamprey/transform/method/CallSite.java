@@ -42,10 +42,10 @@ final class CallSite implements Opcodes {
     final MethodInsnNode call;
     final TypeState before;
     final TypeState after;
-    final List<TypeState.Value> below;
+    final List<Value> below;
     /** Null for static calls, and for constructors whose NEW has been moved. */
-    final TypeState.Value receiver;
-    final List<TypeState.Value> args;
+    final Value receiver;
+    final List<Value> args;
     /** The entries of the exception table, in order. */
     final List<TryCatchBlockNode> handlers;
 
@@ -90,7 +90,7 @@ final class CallSite implements Opcodes {
         int next = firstTemp;
         boolean spills = false;
         for (int j = 0; j < below.size(); j++) {
-            TypeState.Value v = below.get(j);
+            Value v = below.get(j);
             belowTemps[j] = -1;
             if (v.local < 0 && !NULL.equals(v.type)) {
                 belowTemps[j] = next;
@@ -143,7 +143,7 @@ final class CallSite implements Opcodes {
     /** Locals that the handler reads although the code behind the call may not. */
     BitSet uses() {
         BitSet uses = new BitSet();
-        for (TypeState.Value v : below) {
+        for (Value v : below) {
             if (v.local >= 0) {
                 uses.set(v.local);
             }
@@ -173,7 +173,7 @@ final class CallSite implements Opcodes {
             saved.add(new Saved(type, k, k, -1));
         }
         for (int j = 0; j < below.size(); j++) {
-            TypeState.Value v = below.get(j);
+            Value v = below.get(j);
             if (Types.isUninitialised(v.type)) {
                 throw new Unsupported(call, "an object whose constructor has not been called is an operand while " + name() + " can suspend");
             }

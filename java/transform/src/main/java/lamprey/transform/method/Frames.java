@@ -76,9 +76,9 @@ final class Frames implements Opcodes {
     }
 
     /** The types of operands. */
-    static List<Object> types(List<TypeState.Value> values) {
+    static List<Object> types(List<Value> values) {
         List<Object> types = new ArrayList<>();
-        for (TypeState.Value v : values) {
+        for (Value v : values) {
             types.add(v.type);
         }
         return Collections.unmodifiableList(types);

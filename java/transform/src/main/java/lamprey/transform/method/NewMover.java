@@ -67,7 +67,7 @@ final class NewMover implements Opcodes {
     /** Notes the NEWs whose objects are on the stack while a call can suspend. */
     private void find(AbstractInsnNode insn, TypeState state) {
         if (suspending.contains(insn)) {
-            for (TypeState.Value v : state.stack) {
+            for (Value v : state.stack) {
                 if (v.type instanceof TypeInsnNode) {
                     moved.add(v.type);
                 }

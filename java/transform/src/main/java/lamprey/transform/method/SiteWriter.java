@@ -122,7 +122,7 @@ final class SiteWriter implements Opcodes {
         }
     }
 
-    private void stash(TypeState.Value v, int temp) {
+    private void stash(Value v, int temp) {
         if (v.local >= 0 || temp < 0) {
             out.add(new InsnNode(v.size() == 2 ? POP2 : POP));
         } else {
@@ -130,7 +130,7 @@ final class SiteWriter implements Opcodes {
         }
     }
 
-    private void unstash(TypeState.Value v, int temp) {
+    private void unstash(Value v, int temp) {
         if (v.local < 0 && temp < 0) {
             out.add(new InsnNode(ACONST_NULL));
         } else {

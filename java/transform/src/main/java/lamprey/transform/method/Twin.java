@@ -175,7 +175,7 @@ final class Twin implements Opcodes {
             next++;
         }
         for (int j = 0; j < site.below.size(); j++) {
-            TypeState.Value v = site.below.get(j);
+            Value v = site.below.get(j);
             if (NULL.equals(v.type)) {
                 out.add(new InsnNode(ACONST_NULL));
             } else if (site.isInLiveLocal(j)) {

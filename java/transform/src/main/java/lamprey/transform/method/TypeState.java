@@ -3,8 +3,6 @@ package lamprey.transform.method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.objectweb.asm.ConstantDynamic;
-import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -29,22 +27,6 @@ import org.objectweb.asm.tree.VarInsnNode;
  * <p>An operand knows the local it was loaded from, as long as that local has not been stored to since.
  */
 final class TypeState implements Opcodes {
-    /** An operand. */
-    static final class Value {
-        final Object type;
-        /** The local that holds the same value; -1 if none is known to. */
-        final int local;
-
-        Value(Object type, int local) {
-            this.type = type;
-            this.local = local;
-        }
-
-        int size() {
-            return Types.size(type);
-        }
-    }
-
     private Object[] locals;
     final List<Value> stack;
 
@@ -183,7 +165,7 @@ final class TypeState implements Opcodes {
             case AbstractInsnNode.METHOD_INSN: call((MethodInsnNode) insn); break;
             case AbstractInsnNode.INVOKE_DYNAMIC_INSN: signature(((InvokeDynamicInsnNode) insn).desc); break;
             case AbstractInsnNode.JUMP_INSN: pop(op >= IF_ICMPEQ && op <= IF_ACMPNE ? 2 : op == GOTO ? 0 : 1); break;
-            case AbstractInsnNode.LDC_INSN: push(constant(((LdcInsnNode) insn).cst)); break;
+            case AbstractInsnNode.LDC_INSN: push(Types.constant(((LdcInsnNode) insn).cst)); break;
             case AbstractInsnNode.IINC_INSN: setLocal(((IincInsnNode) insn).var, INTEGER); break;
             case AbstractInsnNode.TABLESWITCH_INSN:
             case AbstractInsnNode.LOOKUPSWITCH_INSN: pop(); break;
@@ -275,28 +257,9 @@ final class TypeState implements Opcodes {
         }
     }
 
-    private static Object constant(Object c) {
-        if (c instanceof Integer) {
-            return INTEGER;
-        } else if (c instanceof Float) {
-            return FLOAT;
-        } else if (c instanceof Long) {
-            return LONG;
-        } else if (c instanceof Double) {
-            return DOUBLE;
-        } else if (c instanceof String) {
-            return "java/lang/String";
-        } else if (c instanceof Type) {
-            return ((Type) c).getSort() == Type.METHOD ? "java/lang/invoke/MethodType" : "java/lang/Class";
-        } else if (c instanceof Handle) {
-            return "java/lang/invoke/MethodHandle";
-        }
-        return Types.of(Type.getType(((ConstantDynamic) c).getDescriptor()));
-    }
-
     private void simple(int op) {
         if (op >= DUP && op <= SWAP || op == POP || op == POP2) {
-            shuffle(op);
+            Shuffle.apply(stack, op);
         } else if (op == AALOAD) {
             pop();
             push(Types.element(pop().type));
@@ -309,33 +272,5 @@ final class TypeState implements Opcodes {
                 push(result);
             }
         }
-    }
-
-    /** Removes as many operands from the top as make up this many words; the last of them first. */
-    private List<Value> take(int words) {
-        List<Value> taken = new ArrayList<>();
-        for (int n = 0; n < words; n += taken.get(0).size()) {
-            taken.add(0, pop());
-        }
-        return taken;
-    }
-
-    private void shuffle(int op) {
-        if (op == POP || op == POP2) {
-            take(op == POP ? 1 : 2);
-            return;
-        }
-        if (op == SWAP) {
-            Value top = pop();
-            Value below = pop();
-            stack.add(top);
-            stack.add(below);
-            return;
-        }
-        List<Value> top = take(op >= DUP2 ? 2 : 1);
-        List<Value> between = take(op == DUP_X1 || op == DUP2_X1 ? 1 : op == DUP_X2 || op == DUP2_X2 ? 2 : 0);
-        stack.addAll(top);
-        stack.addAll(between);
-        stack.addAll(top);
     }
 }

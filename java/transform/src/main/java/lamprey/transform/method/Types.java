@@ -1,5 +1,7 @@
 package lamprey.transform.method;
 
+import org.objectweb.asm.ConstantDynamic;
+import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.TypeInsnNode;
@@ -66,5 +68,25 @@ final class Types implements Opcodes {
             case T_INT: return "[I";
             default: return "[J";
         }
+    }
+
+    /** Of what LDC loads. */
+    static Object constant(Object c) {
+        if (c instanceof Integer) {
+            return INTEGER;
+        } else if (c instanceof Float) {
+            return FLOAT;
+        } else if (c instanceof Long) {
+            return LONG;
+        } else if (c instanceof Double) {
+            return DOUBLE;
+        } else if (c instanceof String) {
+            return "java/lang/String";
+        } else if (c instanceof Type) {
+            return ((Type) c).getSort() == Type.METHOD ? "java/lang/invoke/MethodType" : "java/lang/Class";
+        } else if (c instanceof Handle) {
+            return "java/lang/invoke/MethodHandle";
+        }
+        return of(Type.getType(((ConstantDynamic) c).getDescriptor()));
     }
 }

@@ -1,0 +1,113 @@
+package lamprey.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each test starts a JVM with the agent. */
+@Timeout(120)
+class AgentTest {
+    private static final String PROGRAM = String.join("\n", "package app; import java.util.*;",
+        "public class Main extends Thread { static int sum; final int n; Main(int n) { this.n = n; }",
+        "static synchronized void add(int n) { sum += n; }",
+        "@Override public void run() { try { Thread.sleep(Helper.millis()); } catch (InterruptedException e) { return; } add(Helper.of(this)); }",
+        "public static void main(String[] args) throws Exception { List<Thread> all = new ArrayList<>();",
+        "for (int i = 0; i < 2000; i++) { all.add(new Main(i)); }",
+        "all.add(new Thread(Helper::nap)); for (Thread t : all) t.start(); for (Thread t : all) t.join();",
+        "System.out.println(sum + \" \" + Thread.currentThread().getClass().getName()); } }");
+    private static final String HELPER = "package app; class Helper { static long millis() { return 20; } static int of(Thread t) { return ((Main) t).n; }"
+        + " static void nap() { try { Thread.sleep(3); } catch (InterruptedException e) { throw new RuntimeException(e); } } }";
+    private static final String REFUSED = "package app; class Bad { static { try { Thread.sleep(1); } catch (InterruptedException e) {"
+        + " throw new RuntimeException(e); } } public static void main(String[] a) { System.out.println(\"ran anyway\"); } }";
+    private static final String ANNOTATED = "package other; class Notes { @lamprey.instrument.Suspendable static int twice(int n) throws Exception {"
+        + " Thread.sleep(1); return 2 * n; } public static void main(String[] a) throws Exception { int n = twice(4);"
+        + " System.out.println(n + Thread.currentThread().getClass().getName()); } }";
+
+    @TempDir
+    static Path folder;
+    private static Path agent;
+
+    @BeforeAll
+    static void compile() throws IOException {
+        List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "--release", "8", "-cp", System.getProperty("java.class.path"), "-d",
+            Files.createDirectories(folder.resolve("classes")).toString()));
+        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED)) {
+            String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");
+            args.add(Files.write(folder.resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8)).toString());
+        }
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, System.err, args.toArray(new String[0])));
+        agent = folder.resolve("agent.jar");
+        Manifest m = new Manifest();
+        m.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        m.getMainAttributes().putValue("Premain-Class", Agent.class.getName());
+        new JarOutputStream(Files.newOutputStream(agent), m).close();
+    }
+
+    private static String run(int code, String options, String main) throws Exception {
+        Path out = Files.createTempFile(folder, "out", ".txt");
+        Process p = new ProcessBuilder(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java", "-Xmx256m", "-Xverify:all",
+            "-javaagent:" + agent + (options.isEmpty() ? "" : "=" + options), "-cp",
+            folder.resolve("classes") + File.pathSeparator + System.getProperty("java.class.path"), main)
+            .redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        if (!p.waitFor(100, TimeUnit.SECONDS)) {
+            p.destroyForcibly().waitFor();
+        }
+        String text = new String(Files.readAllBytes(out), StandardCharsets.UTF_8);
+        assertEquals(code, p.exitValue(), text);
+        return text;
+    }
+
+    @Test
+    void threads_of_a_program_are_light() throws Exception {
+        String out = run(0, "packages=app", "app.Main");
+        assertTrue(out.contains("1999000 lamprey.PicoThread"), out);
+    }
+
+    @Test
+    void verbose_names_the_classes() throws Exception {
+        String out = run(0, "packages=app;verbose=true", "app.Main");
+        assertTrue(out.contains("lamprey-agent: app.Helper: 1 classes"), out);
+    }
+
+    @Test
+    void without_packages_only_annotated_classes_are_transformed() throws Exception {
+        assertTrue(run(0, "", "app.Main").contains("1999000 java.lang.Thread"));
+        String out = run(0, "", "other.Notes");
+        assertTrue(out.contains("8lamprey.PicoThread"), out);
+    }
+
+    @Test
+    void a_refused_class_is_named_and_runs_as_it_is() throws Exception {
+        String out = run(0, "packages=app", "app.Bad");
+        assertTrue(out.contains("app.Bad stays as it is") && out.contains("app.Bad.<clinit>:1") && out.contains("ran anyway"), out);
+    }
+
+    @Test
+    void excluded_classes_stay() throws Exception {
+        assertTrue(run(0, "packages=app,other;exclude=other.Notes", "other.Notes").contains("8java.lang.Thread"));
+    }
+
+    @Test
+    void bad_options_end_the_jvm_with_a_message() throws Exception {
+        assertTrue(run(1, "package=app", "app.Main").contains("the option package is unknown; known are packages="));
+        assertTrue(run(1, "mode=quick", "app.Main").contains("the mode is quick"));
+        assertTrue(run(1, "rewrite=maybe", "app.Main").contains("rewrite is maybe, not true or false"));
+    }
+}

@@ -1,0 +1,341 @@
+package lamprey.concurrent;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import lamprey.PicoRuntime;
+import lamprey.PicoThread;
+import lamprey.PicoThreadFactory;
+
+/**
+ * A {@link java.util.concurrent.ScheduledThreadPoolExecutor} whose threads are light ones. The methods do what those of the JDK do. {@code decorateTask} of a subclass is
+ * not called.
+ */
+public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledThreadPoolExecutor {
+    private static final AtomicLong NUMBERS = new AtomicLong();
+    private final Pool pool;
+    private final DelayQueue<Task<?>> delayed = new DelayQueue<>();
+
+    /** With this many threads. */
+    public ScheduledThreadPoolExecutor(int core) {
+        this(core, Executors.defaultThreadFactory());
+    }
+
+    /** With this many threads. */
+    public ScheduledThreadPoolExecutor(int core, PicoThreadFactory factory) {
+        this(core, factory, new AbortPolicy());
+    }
+
+    /** With this many threads. */
+    public ScheduledThreadPoolExecutor(int core, RejectedExecutionHandler handler) {
+        this(core, Executors.defaultThreadFactory(), handler);
+    }
+
+    /** With all settings. */
+    public ScheduledThreadPoolExecutor(int core, PicoThreadFactory factory, RejectedExecutionHandler handler) {
+        super(core, handler);
+        if (factory == null) {
+            throw new NullPointerException("the thread factory is null");
+        }
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        BlockingQueue<Runnable> queue = (BlockingQueue) delayed;
+        pool = new Pool(core, Integer.MAX_VALUE, 0, queue, factory, new Hooks());
+    }
+
+    private final class Hooks implements Pool.Hooks {
+        @Override
+        public void before(PicoThread thread, Runnable task) {
+            beforeExecute(thread, task);
+        }
+
+        @Override
+        public void after(Runnable task, Throwable failure) {
+            afterExecute(task, failure);
+        }
+
+        @Override
+        public void ended() {
+            terminated();
+        }
+
+        @Override
+        public void rejected(Runnable task) {
+            getRejectedExecutionHandler().rejectedExecution(task, ScheduledThreadPoolExecutor.this);
+        }
+    }
+
+    /** Called by the thread before it runs a task; for subclasses. */
+    protected void beforeExecute(PicoThread thread, Runnable task) {}
+
+    /** One task: due at {@link #time}, and every {@link #period} nanoseconds (after its end if negative, once if 0). */
+    private static final class Task<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
+        private final ScheduledThreadPoolExecutor of;
+        private final long number = NUMBERS.getAndIncrement();
+        private final long period;
+        private volatile long time;
+
+        Task(ScheduledThreadPoolExecutor of, Callable<V> task, long time, long period) {
+            super(task);
+            this.of = of;
+            this.time = time;
+            this.period = period;
+        }
+
+        @Override
+        public boolean isPeriodic() {
+            return period != 0;
+        }
+
+        @Override
+        public long getDelay(TimeUnit unit) {
+            return unit.convert(time - PicoRuntime.nanoTime(), TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            if (other instanceof Task) {
+                Task<?> t = (Task<?>) other;
+                long difference = time - t.time;
+                return difference != 0 ? Long.signum(difference) : Long.compare(number, t.number);
+            }
+            return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            boolean cancelled = super.cancel(mayInterruptIfRunning);
+            if (cancelled && of.getRemoveOnCancelPolicy()) {
+                of.remove(this);
+            }
+            return cancelled;
+        }
+
+        @Override
+        public void run() {
+            if (!of.mayRun(isPeriodic(), time)) {
+                cancel(false);
+            } else if (period == 0) {
+                super.run();
+            } else if (runAndReset()) {
+                time = period > 0 ? time + period : PicoRuntime.nanoTime() - period;
+                of.again(this);
+            }
+        }
+    }
+
+    private boolean mayRun(boolean periodic, long time) {
+        return pool.state == Pool.RUNNING || pool.state == Pool.SHUTDOWN
+            && (periodic ? getContinueExistingPeriodicTasksAfterShutdownPolicy() : getExecuteExistingDelayedTasksAfterShutdownPolicy());
+    }
+
+    private void again(Task<?> task) {
+        if (mayRun(true, task.time)) {
+            delayed.add(task);
+            if (mayRun(true, task.time) || !delayed.remove(task)) {
+                pool.ensureWorker();
+                return;
+            }
+        }
+        task.cancel(false);
+    }
+
+    private <V> ScheduledFuture<V> start(Callable<V> task, long delay, long period) {
+        if (task == null) {
+            throw new NullPointerException("a task is null");
+        }
+        long now = PicoRuntime.nanoTime();
+        Task<V> t = new Task<>(this, task, now + Math.min(Math.max(delay, 0), Long.MAX_VALUE / 2), period);
+        if (isShutdown()) {
+            getRejectedExecutionHandler().rejectedExecution(t, this);
+            return t;
+        }
+        delayed.add(t);
+        if (!mayRun(period != 0, t.time) && delayed.remove(t)) {
+            t.cancel(false);
+        } else {
+            pool.ensureWorker();
+        }
+        return t;
+    }
+
+    private static long positive(long n, String what) {
+        if (n <= 0) {
+            throw new IllegalArgumentException("the " + what + " is " + n + "; it must be positive");
+        }
+        return n;
+    }
+
+    @Override
+    public <V> ScheduledFuture<V> schedule(Callable<V> task, long delay, TimeUnit unit) {
+        return start(task, unit.toNanos(delay), 0);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(delay), 0);
+    }
+
+    @Override
+    public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initialDelay, long period, TimeUnit unit) {
+        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), unit.toNanos(positive(period, "period")));
+    }
+
+    @Override
+    public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initialDelay, long delay, TimeUnit unit) {
+        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), -unit.toNanos(positive(delay, "delay")));
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        start(new Executors.RunnableCall<>(task, null), 0, 0);
+    }
+
+    @Override
+    public Future<?> submit(Runnable task) {
+        return start(new Executors.RunnableCall<>(task, null), 0, 0);
+    }
+
+    @Override
+    public <T> Future<T> submit(Runnable task, T result) {
+        return start(new Executors.RunnableCall<>(task, result), 0, 0);
+    }
+
+    @Override
+    public <T> Future<T> submit(Callable<T> task) {
+        return start(task, 0, 0);
+    }
+
+    @Override
+    public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks) throws InterruptedException {
+        return Invoke.all(this, tasks, Long.MAX_VALUE);
+    }
+
+    @Override
+    public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks, long time, TimeUnit unit) throws InterruptedException {
+        return Invoke.all(this, tasks, unit.toNanos(time));
+    }
+
+    @Override
+    public <T> T invokeAny(Collection<? extends Callable<T>> tasks) throws InterruptedException, ExecutionException {
+        try {
+            return Invoke.any(this, tasks, Long.MAX_VALUE);
+        } catch (TimeoutException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public <T> T invokeAny(Collection<? extends Callable<T>> tasks, long time, TimeUnit unit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        return Invoke.any(this, tasks, unit.toNanos(time));
+    }
+
+    @Override
+    public void shutdown() {
+        pool.shutdown();
+        for (Task<?> t : delayed.toArray(new Task<?>[0])) {
+            if (!mayRun(t.isPeriodic(), t.time) || t.isCancelled()) {
+                delayed.remove(t);
+                t.cancel(false);
+            }
+        }
+        pool.tryTerminate();
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+        return pool.stop();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return pool.state != Pool.RUNNING;
+    }
+
+    @Override
+    public boolean isTerminating() {
+        return isShutdown() && !isTerminated();
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return pool.isTerminated();
+    }
+
+    @Override
+    public boolean awaitTermination(long time, TimeUnit unit) throws InterruptedException {
+        return pool.awaitTermination(unit.toNanos(time));
+    }
+
+    /** As {@code ExecutorService.close()} of newer JDKs. Blocks. */
+    public void close() {
+        Invoke.close(this);
+    }
+
+    @Override
+    public BlockingQueue<Runnable> getQueue() {
+        return pool == null ? super.getQueue() : pool.queue;
+    }
+
+    @Override
+    public boolean remove(Runnable task) {
+        boolean removed = delayed.remove(task);
+        pool.tryTerminate();
+        return removed;
+    }
+
+    @Override
+    public void purge() {
+        for (Task<?> t : delayed.toArray(new Task<?>[0])) {
+            if (t.isCancelled()) {
+                delayed.remove(t);
+            }
+        }
+        pool.tryTerminate();
+    }
+
+    /** What makes its threads. */
+    public PicoThreadFactory getPicoThreadFactory() {
+        return pool.factory;
+    }
+
+    @Override
+    public int getPoolSize() {
+        return pool.size();
+    }
+
+    @Override
+    public int getActiveCount() {
+        return pool.active();
+    }
+
+    @Override
+    public int getLargestPoolSize() {
+        return pool.largest;
+    }
+
+    @Override
+    public long getTaskCount() {
+        return pool.completed + pool.active() + delayed.size();
+    }
+
+    @Override
+    public long getCompletedTaskCount() {
+        return pool.completed;
+    }
+
+    @Override
+    public String toString() {
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[pool size = " + getPoolSize() + ", queued tasks = " + delayed.size() + "]";
+    }
+}

@@ -1,0 +1,404 @@
+package lamprey.net;
+
+import java.io.ByteArrayOutputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpRetryException;
+import java.net.HttpURLConnection;
+import java.net.ProtocolException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * {@link HttpURLConnection} for {@code http} over {@link Socket}s: its methods block only the calling thread, light or not. Follows redirects within
+ * http, understands chunked bodies, keeps connections alive. It knows no proxies, cookies, caches or authentication.
+ *
+ * <p>The request is sent by the first method that needs the response, or, in a streaming mode, by {@link #getOutputStream}.
+ */
+public class HttpConnection extends HttpURLConnection {
+    private static final int MOST_REDIRECTS = 20;
+    private static final String AGENT = "Java/" + System.getProperty("java.version");
+
+    private Map<String, List<String>> fields;
+    private HttpWire wire;
+    private ByteArrayOutputStream buffered;
+    private HttpRequestBody streamed;
+    private HttpHead head;
+    private InputStream body;
+    private IOException failure;
+    private int redirects;
+
+    /** To {@code url}, whose protocol is http. */
+    protected HttpConnection(URL url) {
+        super(url);
+        if (!url.getProtocol().equalsIgnoreCase("http")) {
+            throw new IllegalArgumentException("not http: " + url);
+        }
+    }
+
+    private String host() throws IOException {
+        String host = url.getHost();
+        if (host == null || host.isEmpty()) {
+            throw new IOException("no host in " + url);
+        }
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+    }
+
+    private int port() {
+        return url.getPort() < 0 ? 80 : url.getPort();
+    }
+
+    /** Connects to the server. Blocks. */
+    @Override
+    public void connect() throws IOException {
+        if (!connected) {
+            fields = new LinkedHashMap<>(getRequestProperties());
+            open(true);
+            connected = true;
+        }
+    }
+
+    private void open(boolean mayReuse) throws IOException {
+        wire = mayReuse ? HttpWire.idle(host(), port()) : null;
+        if (wire == null) {
+            wire = HttpWire.connect(host(), port(), getConnectTimeout());
+        }
+        wire.readTimeout(getReadTimeout());
+    }
+
+    private boolean streams() {
+        return fixedContentLength >= 0 || fixedContentLengthLong >= 0 || chunkLength > 0;
+    }
+
+    private long fixedLength() {
+        return fixedContentLengthLong >= 0 ? fixedContentLengthLong : fixedContentLength;
+    }
+
+    /** Where the body of the request is written. In a streaming mode, blocks. */
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+        if (!doOutput) {
+            throw new ProtocolException("cannot write to a URLConnection if doOutput=false - call setDoOutput(true)");
+        }
+        if (method.equals("GET")) {
+            method = "POST";
+        }
+        if (head != null) {
+            throw new ProtocolException("Cannot write output after reading input.");
+        }
+        if (streams()) {
+            if (streamed == null) {
+                connect();
+                sendHead(-1);
+                streamed = new HttpRequestBody(wire, fixedLength(), Math.max(chunkLength, 0));
+            }
+            return streamed;
+        }
+        if (buffered == null) {
+            connect();
+            buffered = new ByteArrayOutputStream();
+        }
+        return buffered;
+    }
+
+    private boolean isSet(String name) {
+        for (String key : fields.keySet()) {
+            if (name.equalsIgnoreCase(key)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @param length of a buffered body; -1 for none */
+    private void sendHead(int length) throws IOException {
+        String file = url.getFile().isEmpty() ? "/" : url.getFile().startsWith("?") ? "/" + url.getFile() : url.getFile();
+        StringBuilder h = new StringBuilder(256).append(method).append(' ').append(file).append(" HTTP/1.1\r\n");
+        field(h, "User-Agent", AGENT);
+        field(h, "Host", url.getHost() + (url.getPort() < 0 || url.getPort() == 80 ? "" : ":" + url.getPort()));
+        field(h, "Accept", "*/*");
+        field(h, "Connection", "keep-alive");
+        if (streams()) {
+            if (chunkLength > 0) {
+                field(h, "Transfer-Encoding", "chunked");
+            } else {
+                field(h, "Content-Length", String.valueOf(fixedLength()));
+            }
+        } else if (length >= 0) {
+            field(h, "Content-Length", String.valueOf(length));
+        }
+        if (streams() || length >= 0) {
+            field(h, "Content-Type", "application/x-www-form-urlencoded");
+        }
+        for (Map.Entry<String, List<String>> f : fields.entrySet()) {
+            List<String> values = f.getValue();
+            for (int i = values.size() - 1; i >= 0; i--) {
+                h.append(f.getKey()).append(": ").append(values.get(i)).append("\r\n");
+            }
+        }
+        byte[] bytes = h.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        if (length > 0) {
+            byte[] content = buffered.toByteArray();
+            byte[] all = java.util.Arrays.copyOf(bytes, bytes.length + content.length);
+            System.arraycopy(content, 0, all, bytes.length, content.length);
+            bytes = all;
+        }
+        wire.out.write(bytes, 0, bytes.length);
+    }
+
+    private void field(StringBuilder h, String name, String value) {
+        if (!isSet(name)) {
+            h.append(name).append(": ").append(value).append("\r\n");
+        }
+    }
+
+    /** Sends the request, if it has not been sent, and reads the head of the response. Blocks. */
+    private void respond() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+        if (head != null) {
+            return;
+        }
+        boolean done = false;
+        try {
+            connect();
+            do {
+                exchange();
+            } while (redirected());
+            done = true;
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        } finally {
+            if (!done && wire != null) {
+                wire.close();
+            }
+        }
+    }
+
+    private void exchange() throws IOException {
+        if (streamed != null) {
+            streamed.close();
+            head = finalHead();
+        } else {
+            int length = buffered == null ? -1 : buffered.size();
+            boolean again = false;
+            try {
+                sendHead(length);
+                head = finalHead();
+                again = head == null && wire.used;
+            } catch (java.net.SocketException e) {
+                if (!wire.used) {
+                    throw e;
+                }
+                again = true;
+            }
+            if (again) {
+                // The server had closed the idle connection.
+                wire.close();
+                open(false);
+                sendHead(length);
+                head = finalHead();
+            }
+        }
+        if (head == null) {
+            throw new java.net.SocketException("Unexpected end of file from server");
+        }
+        responseCode = head.code;
+        responseMessage = head.reason;
+        body = HttpBody.of(wire, head, method);
+    }
+
+    /** Passes over those that say that another follows. */
+    private HttpHead finalHead() throws IOException {
+        HttpHead h;
+        do {
+            h = HttpHead.read(wire.in);
+        } while (h != null && h.code >= 100 && h.code < 200 && h.code != 101);
+        return h;
+    }
+
+    /** Whether the response leads elsewhere; then the next request is ready to be sent. */
+    private boolean redirected() throws IOException {
+        int code = head.code;
+        String to = head.get("Location");
+        if (!instanceFollowRedirects || to == null || code < 300 || code > 308 || code == 304 || code == 306) {
+            return false;
+        }
+        URL target = new URL(url, to);
+        if (!target.getProtocol().equalsIgnoreCase("http")) {
+            return false;
+        }
+        if (streamed != null) {
+            throw new HttpRetryException("cannot retry due to redirection, in streaming mode", code, to);
+        }
+        if (++redirects >= MOST_REDIRECTS) {
+            throw new ProtocolException("Server redirected too many  times (" + MOST_REDIRECTS + ")");
+        }
+        body.close();
+        if (method.equals("POST") && code != 307 && code != 308) {
+            method = "GET";
+            buffered = null;
+        }
+        url = target;
+        open(true);
+        return true;
+    }
+
+    /** The body of the response. Blocks until its head is there. @throws FileNotFoundException for the codes 404 and 410 */
+    @Override
+    public InputStream getInputStream() throws IOException {
+        if (!doInput) {
+            throw new ProtocolException("Cannot read from URLConnection if doInput=false (call setDoInput(true))");
+        }
+        respond();
+        if (head.code == 404 || head.code == 410) {
+            throw new FileNotFoundException(url.toString());
+        }
+        if (head.code >= 400) {
+            throw new IOException("Server returned HTTP response code: " + head.code + " for URL: " + url);
+        }
+        return body;
+    }
+
+    @Override
+    public InputStream getErrorStream() {
+        return head != null && head.code >= 400 ? body : null;
+    }
+
+    /** Blocks until the head of the response is there. */
+    @Override
+    public int getResponseCode() throws IOException {
+        respond();
+        return head.code;
+    }
+
+    /** Blocks until the head of the response is there. */
+    @Override
+    public String getResponseMessage() throws IOException {
+        respond();
+        return head.reason;
+    }
+
+    /** The head of the response; null if there is none. Blocks. */
+    private HttpHead headOrNull() {
+        try {
+            respond();
+            return head;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public String getHeaderField(String name) {
+        HttpHead h = headOrNull();
+        return h == null ? null : h.get(name);
+    }
+
+    @Override
+    public String getHeaderField(int n) {
+        HttpHead h = headOrNull();
+        return h == null ? null : h.valueAt(n);
+    }
+
+    @Override
+    public String getHeaderFieldKey(int n) {
+        HttpHead h = headOrNull();
+        return h == null ? null : h.nameAt(n);
+    }
+
+    @Override
+    public Map<String, List<String>> getHeaderFields() {
+        HttpHead h = headOrNull();
+        return h == null ? Collections.<String, List<String>>emptyMap() : h.all();
+    }
+
+    @Override
+    public int getHeaderFieldInt(String name, int otherwise) {
+        long n = getHeaderFieldLong(name, otherwise);
+        return (int) n == n ? (int) n : otherwise;
+    }
+
+    @Override
+    public long getHeaderFieldLong(String name, long otherwise) {
+        String value = getHeaderField(name);
+        try {
+            return value == null ? otherwise : Long.parseLong(value.trim());
+        } catch (NumberFormatException e) {
+            return otherwise;
+        }
+    }
+
+    @Override
+    public long getHeaderFieldDate(String name, long otherwise) {
+        String value = getHeaderField(name);
+        try {
+            return value == null ? otherwise
+                : java.time.ZonedDateTime.parse(value.trim(), java.time.format.DateTimeFormatter.RFC_1123_DATE_TIME).toInstant().toEpochMilli();
+        } catch (java.time.format.DateTimeParseException e) {
+            return otherwise;
+        }
+    }
+
+    @Override
+    public int getContentLength() {
+        return getHeaderFieldInt("Content-Length", -1);
+    }
+
+    @Override
+    public long getContentLengthLong() {
+        return getHeaderFieldLong("Content-Length", -1);
+    }
+
+    @Override
+    public String getContentType() {
+        return getHeaderField("Content-Type");
+    }
+
+    @Override
+    public String getContentEncoding() {
+        return getHeaderField("Content-Encoding");
+    }
+
+    @Override
+    public long getExpiration() {
+        return getHeaderFieldDate("Expires", 0);
+    }
+
+    @Override
+    public long getDate() {
+        return getHeaderFieldDate("Date", 0);
+    }
+
+    @Override
+    public long getLastModified() {
+        return getHeaderFieldDate("Last-Modified", 0);
+    }
+
+    /** Closes the connection. */
+    @Override
+    public void disconnect() {
+        try {
+            if (body != null) {
+                body.close();
+            } else if (wire != null) {
+                wire.close();
+            }
+        } catch (IOException e) {
+            // It is closed all the same.
+        }
+    }
+
+    @Override
+    public boolean usingProxy() {
+        return false;
+    }
+}

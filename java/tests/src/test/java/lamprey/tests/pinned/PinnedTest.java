@@ -1,0 +1,36 @@
+package lamprey.tests.pinned;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import lamprey.tests.Rewritten;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A thread that cannot be suspended gets a clear error, and nothing else is lost. */
+class PinnedTest {
+    private static final Class<?> CASES = Rewritten.packageOf(Cases.class).get(Cases.class);
+
+    static List<String> names() {
+        return Cases.names();
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    @Timeout(60)
+    void blocking_call_is_refused(String name) throws Exception {
+        assertSaysWhere((String) CASES.getMethod("run", String.class).invoke(null, name));
+    }
+
+    @Test
+    @Timeout(60)
+    void thread_ends_with_the_error_if_nothing_blocks_any_more() throws Exception {
+        assertSaysWhere((String) CASES.getMethod("uncaught").invoke(null));
+    }
+
+    private static void assertSaysWhere(String message) {
+        assertTrue(message.startsWith("cannot suspend: ") && message.contains("not transformed"), message);
+    }
+}
