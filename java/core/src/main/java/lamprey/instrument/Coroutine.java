@@ -108,12 +108,19 @@ public abstract class Coroutine {
             top = caller;
             try {
                 frame.resume(r);
-                r.error = null;
-                if (r.ref instanceof Throwable) {
-                    Traces.returned((Throwable) r.ref, frame, caller);
-                }
-                if (e.suspend.active && returnedWhileActive(e) && suspended(e, frame, caller)) {
-                    return true;
+                if (r.caught) {
+                    r.caught = false;
+                    if (suspended(e, frame, caller)) {
+                        return true;
+                    }
+                } else {
+                    r.error = null;
+                    if (r.ref instanceof Throwable) {
+                        Traces.returned((Throwable) r.ref, frame, caller);
+                    }
+                    if (e.suspend.active && returnedWhileActive(e) && suspended(e, frame, caller)) {
+                        return true;
+                    }
                 }
             } catch (Suspend s) {
                 if (suspended(e, frame, caller)) {
