@@ -40,8 +40,8 @@ final class AllowList {
     }
 
     private static String checked(String name) {
-        if (name.isEmpty() || name.endsWith(".") || name.indexOf('*') >= 0) {
-            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it");
+        if (name.endsWith(".") || name.indexOf('*') >= 0) {
+            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it, or \"\" for the unnamed one");
         }
         return name;
     }
@@ -89,6 +89,9 @@ final class AllowList {
     }
 
     private static boolean within(Set<String> packages, String name) {
+        if (packageOf(name).isEmpty()) {
+            return packages.contains("");
+        }
         for (String p = packageOf(name); !p.isEmpty(); p = packageOf(p)) {
             if (packages.contains(p)) {
                 return true;
