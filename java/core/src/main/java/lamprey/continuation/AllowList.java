@@ -36,7 +36,8 @@ final class AllowList {
     }
 
     AllowList withFrames(String name) {
-        return new AllowList(classes, packages, plus(framePackages, checked(name)));
+        // The unnamed package, in which small programs are; not all packages.
+        return new AllowList(classes, packages, plus(framePackages, name.isEmpty() ? name : checked(name)));
     }
 
     private static String checked(String name) {
@@ -89,15 +90,12 @@ final class AllowList {
     }
 
     private static boolean within(Set<String> packages, String name) {
-        if (packageOf(name).isEmpty()) {
-            return packages.contains("");
-        }
         for (String p = packageOf(name); !p.isEmpty(); p = packageOf(p)) {
             if (packages.contains(p)) {
                 return true;
             }
         }
-        return false;
+        return packages.contains("") && packageOf(name).isEmpty();
     }
 
     private static Set<String> jdkValues() {
