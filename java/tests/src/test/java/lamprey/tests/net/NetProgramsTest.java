@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class NetProgramsTest {
     @ParameterizedTest
-    @ValueSource(strings = {"chat", "files", "scan", "data", "failures"})
+    @ValueSource(strings = {"chat", "files", "scan", "data", "objects", "failures"})
     void programs_do_the_same(String name) throws Exception {
         Scenarios plain = new Scenarios(name);
         plain.run();

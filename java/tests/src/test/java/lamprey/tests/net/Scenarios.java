@@ -7,6 +7,8 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.PrintStream;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
@@ -20,6 +22,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.Scanner;
 
 /** What the programs are made to do; each leaves a text that is the same whatever threads run it. */
 final class Scenarios implements Runnable {
@@ -53,6 +56,7 @@ final class Scenarios implements Runnable {
             case "files": return files();
             case "scan": return scan();
             case "data": return data();
+            case "objects": return objects();
             default: return failures();
         }
     }
@@ -169,6 +173,54 @@ final class Scenarios implements Runnable {
                 out.writeInt(-1);
                 t.join();
                 trace.append(in.read()).append(out.size());
+            }
+        }
+        return trace.toString();
+    }
+
+    private static void serveObjects(ServerSocket server) {
+        try (Socket s = server.accept()) {
+            ObjectOutputStream out = new ObjectOutputStream(s.getOutputStream());
+            out.flush();
+            ObjectInputStream in = new ObjectInputStream(s.getInputStream());
+            Object o;
+            while (!(o = in.readObject()).equals("end")) {
+                out.writeObject(o);
+                out.writeInt(in.readInt());
+                out.flush();
+            }
+            Scanner words = new Scanner(s.getInputStream());
+            PrintStream answers = new PrintStream(s.getOutputStream(), true);
+            while (words.hasNextLine()) {
+                answers.println(words.nextLine().toUpperCase());
+            }
+        } catch (IOException | ClassNotFoundException e) {
+            System.err.println("objects: " + e);
+        }
+    }
+
+    private static String objects() throws Exception {
+        StringBuilder trace = new StringBuilder();
+        try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            new Thread(() -> serveObjects(server)).start();
+            try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                ObjectOutputStream out = new ObjectOutputStream(s.getOutputStream());
+                out.flush();
+                ObjectInputStream in = new ObjectInputStream(s.getInputStream());
+                for (int i = 0; i < 10; i++) {
+                    out.writeObject(new java.util.ArrayList<>(java.util.Arrays.asList("a" + i, i, new int[i].length)));
+                    out.writeInt(i);
+                    out.flush();
+                    trace.append(in.readObject()).append(in.readInt());
+                }
+                out.writeObject("end");
+                out.flush();
+                PrintStream p = new PrintStream(s.getOutputStream(), true);
+                BufferedReader lines = new BufferedReader(new InputStreamReader(s.getInputStream()));
+                p.println("one two");
+                trace.append(lines.readLine());
+                p.println("three");
+                trace.append(lines.readLine());
             }
         }
         return trace.toString();
