@@ -31,6 +31,7 @@ public class DatagramSocket extends java.net.DatagramSocket {
     private final Map<Object, MembershipKey> groups = new HashMap<>();
     private volatile boolean closed;
     private volatile boolean bound;
+    /** Somebody may want the same address again as soon as it is closed. */
     private boolean chosenPort;
     private volatile InetSocketAddress remote;
     private volatile int localPort;
@@ -105,7 +106,8 @@ public class DatagramSocket extends java.net.DatagramSocket {
             throw new SocketException("Unresolved address");
         }
         options.bind(at);
-        chosenPort = true;
+        InetSocketAddress wanted = (InetSocketAddress) at;
+        chosenPort = wanted.getPort() != 0 || !wanted.getAddress().isAnyLocalAddress();
         localPort = options.getLocalPort();
         bound = true;
     }
@@ -246,7 +248,7 @@ public class DatagramSocket extends java.net.DatagramSocket {
         return true;
     }
 
-    /** Closes. Those who are blocked in a method of this socket get a {@link SocketException}. The port is free when this returns. */
+    /** Closes. Those who are blocked in a method of this socket get a {@link SocketException}. The port, if it was asked for, is free when this returns. */
     @Override
     public void close() {
         closed = true;
