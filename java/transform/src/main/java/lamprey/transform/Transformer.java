@@ -174,7 +174,8 @@ public final class Transformer {
                 return;
             }
             result.suspendingClasses += methods > 0 ? 1 : 0;
-            if (methods > 0 || !old && catchesAll(c)) {
+            // With everything, each constructor counts as one that suspends: super(..) of another class calls the copy that the weaver makes.
+            if (methods > 0 || !old && (options.everything || catchesAll(c))) {
                 Woven woven = ClassWeaver.weave(c, new ClassCalls(c, graph, suspending), options.mode);
                 result.classes.put(c.name, woven.classFile);
                 result.classes.putAll(woven.frames);
