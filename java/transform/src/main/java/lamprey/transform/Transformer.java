@@ -14,6 +14,7 @@ import lamprey.transform.rewrite.Concatenation;
 import lamprey.transform.rewrite.MainMethods;
 import lamprey.transform.rewrite.Monitors;
 import lamprey.transform.rewrite.References;
+import lamprey.transform.rewrite.SerialVersion;
 import lamprey.transform.rewrite.RewriteTable;
 import lamprey.transform.rewrite.TableRewriter;
 import lamprey.transform.types.TypeInfo;
@@ -80,6 +81,8 @@ public final class Transformer {
                     checkMode(t);
                 }
             }
+            Types plain = types(false);
+            scope.values().forEach(c -> SerialVersion.keep(c, plain));
             if (options.rewrite) {
                 rewrite();
             }
