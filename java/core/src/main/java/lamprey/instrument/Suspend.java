@@ -117,7 +117,7 @@ public final class Suspend extends Error {
     /** Gives up suspending: the thread goes on, with an error. */
     PinnedError refuse(String where, String call) {
         String inner = left == null ? "?" : left.toString();
-        PinnedError error = new PinnedError("cannot suspend: " + where + " called " + call + ", which led to " + inner
+        PinnedError error = new PinnedError("cannot suspend: " + where.replace("main$pico$body", "main") + " called " + call + ", which led to " + inner
             + " through a method that is not transformed (frames saved so far: " + names() + ")");
         abandon();
         Coroutine current = execution.current;
