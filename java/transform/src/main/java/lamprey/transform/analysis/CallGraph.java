@@ -40,6 +40,7 @@ public final class CallGraph {
     private final Assumptions assumptions;
     private final Set<String> methods = new HashSet<>();
     private final Map<String, Set<String>> owners = new HashMap<>();
+    private final Set<String> scope = new HashSet<>();
     private final Map<String, List<TypeInfo>> subtypes = new HashMap<>();
     private final Map<String, List<Caller>> callers = new HashMap<>();
     private final Map<String, List<Lambda>> lambdas = new HashMap<>();
@@ -78,6 +79,7 @@ public final class CallGraph {
                 subtypes.computeIfAbsent(s, k -> new ArrayList<>()).add(t);
             }
         }
+        scope.forEach(c -> this.scope.add(c.name));
         for (ClassNode c : scope) {
             for (MethodNode m : c.methods) {
                 collect(c, m);
@@ -95,6 +97,10 @@ public final class CallGraph {
     private void collect(ClassNode c, MethodNode m) {
         noSites.addAll(Code.beforeConstructorCall(c.name, c.superName, m));
         noSites.addAll(insideMonitors(m));
+        MethodInsnNode constructor = Code.constructorCall(c.name, c.superName, m);
+        if (constructor != null && !canResumeConstructor(constructor)) {
+            noSites.add(constructor);
+        }
         Caller caller = new Caller(c, m);
         boolean canSuspend = canBeTransformed(c, m);
         for (AbstractInsnNode i = m.instructions.getFirst(); i != null; i = i.getNext()) {
@@ -112,6 +118,13 @@ public final class CallGraph {
                 }
             }
         }
+    }
+
+    /** Whether the constructor has been, or will be, transformed, so that {@code super(..)} can save the frame that calls it. */
+    private boolean canResumeConstructor(MethodInsnNode call) {
+        String key = call.name + call.desc;
+        TypeInfo t = types.get(call.owner);
+        return t != null && (scope.contains(t.name) ? !t.primitives.contains(key) : t.mode != null && t.suspendables.contains(key));
     }
 
     /** A JVM monitor is held by the kernel thread, so nothing may be suspended while it is held. */
@@ -149,7 +162,8 @@ public final class CallGraph {
         if (everything != null) {
             for (ClassNode c : scope) {
                 for (MethodNode m : c.methods) {
-                    if (canBeTransformed(c, m)) {
+                    // A constructor without sites has no form that super(..) of a subclass could call as one.
+                    if (canBeTransformed(c, m) && !m.name.equals("<init>")) {
                         mark(types.get(c.name), m.name + m.desc);
                     }
                 }
@@ -256,8 +270,10 @@ public final class CallGraph {
         if (declares != null && (methods.contains(declares.name + "." + key) || declares.isMarked(key))) {
             return true;
         }
-        return everything != null && (everything.test(owner) || declares != null
-            && (everything.test(declares.name) || virtual && isOpen(owner, declares, key)));
+        if (everything == null || key.startsWith("<init>") && declares != null && scope.contains(declares.name)) {
+            return false;
+        }
+        return everything.test(owner) || declares != null && (everything.test(declares.name) || virtual && isOpen(owner, declares, key));
     }
 
     /** Whether a class that is not known could override the method. */
