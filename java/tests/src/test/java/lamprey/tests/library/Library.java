@@ -49,7 +49,6 @@ final class Library extends ClassLoader {
             path.add(Path.of(entry));
         }
         Options options = new Options();
-        options.rewrite = false;
         options.everything = true;
         try (ClassPath source = new ClassPath(path)) {
             Transformation done = new Transformer(options, source).transform(files);
