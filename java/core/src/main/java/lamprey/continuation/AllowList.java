@@ -41,8 +41,8 @@ final class AllowList {
     }
 
     private static String checked(String name) {
-        if (name.isEmpty() || name.endsWith(".") || name.indexOf('*') >= 0) {
-            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it");
+        if (name.endsWith(".") || name.indexOf('*') >= 0) {
+            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it, or \"\" for the unnamed one");
         }
         return name;
     }
