@@ -69,6 +69,17 @@ class CrawlTest {
     }
 
     @Test
+    void thousands_of_threads_wait_for_their_turn() throws Exception {
+        SiteOptions wide = site(3000, false);
+        wide.fanOut = 3000;
+        try (Site site = new Site(wide)) {
+            Statistics s = crawl(site, "--pages", "3000", "--threads", "20", "--per-host", "20");
+            assertEquals(3000, s.pages());
+            assertTrue(s.mostLive() > 2000, "threads of the first page's links: " + s.mostLive());
+        }
+    }
+
+    @Test
     void one_connection_at_a_time_if_asked() throws Exception {
         try (Site site = new Site(site(30, false))) {
             assertEquals(30, crawl(site, "--per-host", "1").pages());
