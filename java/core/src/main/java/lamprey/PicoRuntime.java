@@ -251,6 +251,14 @@ public final class PicoRuntime implements AutoCloseable {
             startOnKernel(t);
         }
         starting.decrementAndGet();
+        lookAgain();
+    }
+
+    /** In a simulation: nothing is expected from outside any more, so an idle carrier need not wait for the real time. */
+    private void lookAgain() {
+        if (virtual != null) {
+            idlers.wakeAll();
+        }
     }
 
     void startFrom(Carrier c, PicoThread t) {
@@ -516,6 +524,9 @@ public final class PicoRuntime implements AutoCloseable {
     /** More, or fewer, kernel threads will wake a thread of this runtime: in a simulation, it is no deadlock to wait for them. */
     public void external(int change) {
         external.addAndGet(change);
+        if (change < 0) {
+            lookAgain();
+        }
     }
 
     /**
