@@ -427,12 +427,22 @@ public final class PicoRuntime implements AutoCloseable {
     public void shutdown() {
         stopped = true;
         idlers.wakeAll();
-        for (PicoThread t : threads()) {
-            t.lost(fault);
-        }
+        loseAll();
         synchronized (endLock) {
             endLock.notifyAll();
         }
+    }
+
+    /** Tells who waits for the end of a blocked thread that there will be none. Also called by each carrier at its end, for the threads that have blocked since. */
+    void loseAll() {
+        for (PicoThread t : threads()) {
+            t.lost(fault);
+        }
+    }
+
+    /** A ready thread that does not run any more. */
+    void lost(PicoThread t) {
+        t.lost(fault);
     }
 
     /** As {@link #shutdown()}. */
