@@ -186,11 +186,11 @@ public final class PicoRuntime implements AutoCloseable {
     }
 
     /**
-     * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. For
-     * kernel threads; blocks the caller.
+     * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. Blocks the
+     * caller, a kernel thread or a light thread of another runtime.
      *
      * @throws DeadlockError in a simulation: no thread can go on
-     * @throws IllegalStateException if called by a light thread, or after {@link #close()}
+     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}
      */
     public <T> T call(Body<T> main) throws Exception {
         MainBody<T> body = new MainBody<>(main);
@@ -200,11 +200,26 @@ public final class PicoRuntime implements AutoCloseable {
         return body.result();
     }
 
-    /** Starts {@code t} and waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. */
+    /** Starts {@code t} and waits until all threads that are no daemons have ended. Blocks the caller, a kernel thread or a light thread of another runtime. */
     public void runToEnd(PicoThread t) {
-        if (Carrier.running() != null) {
-            throw new IllegalStateException("only a kernel thread can wait for the end of a runtime; a light thread starts others with PicoThread.start");
+        Carrier carrier = Carrier.running();
+        if (carrier == null) {
+            startAndWait(t);
+        } else if (carrier.runtime == this) {
+            throw new IllegalStateException("a light thread cannot wait for the end of its own runtime; it starts others with PicoThread.start");
+        } else {
+            try {
+                Blocking.call(() -> {
+                    startAndWait(t);
+                    return null;
+                });
+            } catch (Exception e) {
+                throw Parking.<RuntimeException>sneak(e);
+            }
         }
+    }
+
+    private void startAndWait(PicoThread t) {
         // The caller keeps the JVM alive meanwhile.
         boolean keeper = !kept;
         kept = true;
