@@ -43,6 +43,13 @@ public final class PicoRuntime implements AutoCloseable {
     /** The one that is made when it is first used. */
     private static final class Standard {
         static final PicoRuntime RUNTIME = Builder.fromProperties().build();
+
+        static {
+            String signal = System.getProperty("lamprey.dump");
+            if (signal != null) {
+                DumpSignal.install(signal, RUNTIME);
+            }
+        }
     }
 
     private PicoRuntime(Builder b) {
@@ -84,7 +91,8 @@ public final class PicoRuntime implements AutoCloseable {
 
     /**
      * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
-     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed).
+     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as USR1, at
+     * which {@link #dump} is printed).
      */
     public static PicoRuntime standard() {
         return Standard.RUNTIME;
