@@ -32,6 +32,8 @@ public final class PicoRuntime implements AutoCloseable {
     private final AtomicBoolean inIo = new AtomicBoolean();
     private final AtomicLong startedOutside = new AtomicLong();
     private final AtomicLong endedOutside = new AtomicLong();
+    /** Kernel threads that have counted a thread and not yet made it ready: no deadlock. */
+    private final AtomicInteger starting = new AtomicInteger();
     private final AtomicInteger external = new AtomicInteger();
     private final Object endLock = new Object();
     private volatile boolean endAwaited;
@@ -184,11 +186,11 @@ public final class PicoRuntime implements AutoCloseable {
     }
 
     /**
-     * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. For
-     * kernel threads; blocks the caller.
+     * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. Blocks the
+     * caller, a kernel thread or a light thread of another runtime.
      *
      * @throws DeadlockError in a simulation: no thread can go on
-     * @throws IllegalStateException if called by a light thread, or after {@link #close()}
+     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}
      */
     public <T> T call(Body<T> main) throws Exception {
         MainBody<T> body = new MainBody<>(main);
@@ -198,11 +200,26 @@ public final class PicoRuntime implements AutoCloseable {
         return body.result();
     }
 
-    /** Starts {@code t} and waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. */
+    /** Starts {@code t} and waits until all threads that are no daemons have ended. Blocks the caller, a kernel thread or a light thread of another runtime. */
     public void runToEnd(PicoThread t) {
-        if (Carrier.running() != null) {
-            throw new IllegalStateException("only a kernel thread can wait for the end of a runtime; a light thread starts others with PicoThread.start");
+        Carrier carrier = Carrier.running();
+        if (carrier == null) {
+            startAndWait(t);
+        } else if (carrier.runtime == this) {
+            throw new IllegalStateException("a light thread cannot wait for the end of its own runtime; it starts others with PicoThread.start");
+        } else {
+            try {
+                Blocking.call(() -> {
+                    startAndWait(t);
+                    return null;
+                });
+            } catch (Exception e) {
+                throw Parking.<RuntimeException>sneak(e);
+            }
         }
+    }
+
+    private void startAndWait(PicoThread t) {
         // The caller keeps the JVM alive meanwhile.
         boolean keeper = !kept;
         kept = true;
@@ -238,6 +255,7 @@ public final class PicoRuntime implements AutoCloseable {
             return;
         }
         begin(t);
+        starting.incrementAndGet();
         if (!t.daemon) {
             startedOutside.incrementAndGet();
             keepAlive();
@@ -247,6 +265,7 @@ public final class PicoRuntime implements AutoCloseable {
         } else {
             startOnKernel(t);
         }
+        starting.decrementAndGet();
     }
 
     void startFrom(Carrier c, PicoThread t) {
@@ -279,10 +298,19 @@ public final class PicoRuntime implements AutoCloseable {
     private void startOnKernel(PicoThread t) {
         registry.add(t);
         Runnable body = () -> runOnKernel(t);
-        if (backend == Backend.VIRTUAL) {
-            KernelThreads.startVirtual(t, body);
-        } else {
-            KernelThreads.startPlatform(t, body);
+        boolean started = false;
+        try {
+            if (backend == Backend.VIRTUAL) {
+                KernelThreads.startVirtual(t, body);
+            } else {
+                KernelThreads.startPlatform(t, body);
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                // The system has no more threads.
+                ended(t);
+            }
         }
     }
 
@@ -302,12 +330,16 @@ public final class PicoRuntime implements AutoCloseable {
         } catch (Throwable e) {
             // A handler has thrown; the JVM ignores that too.
         } finally {
-            registry.remove(t);
-            t.end();
-            if (!t.daemon) {
-                endedOutside.incrementAndGet();
-                checkEnd();
-            }
+            ended(t);
+        }
+    }
+
+    private void ended(PicoThread t) {
+        registry.remove(t);
+        t.end();
+        if (!t.daemon) {
+            endedOutside.incrementAndGet();
+            checkEnd();
         }
     }
 
@@ -509,6 +541,9 @@ public final class PicoRuntime implements AutoCloseable {
     boolean idle() {
         checkEnd();
         if (virtual == null) {
+            return false;
+        }
+        if (starting.get() > 0 || !inbox.isEmpty()) {
             return false;
         }
         long first = timers.earliest();

@@ -580,8 +580,10 @@ public class PicoThread extends LightThread implements Runnable {
     /** Prints the caller's trace to {@code System.err}. */
     public static void dumpStack() {
         StringBuilder text = new StringBuilder("java.lang.Exception: Stack trace\n");
-        for (StackTraceElement e : currentThread().getStackTrace()) {
-            text.append("\tat ").append(e).append('\n');
+        StackTraceElement[] trace = currentThread().getStackTrace();
+        // The first is getStackTrace itself.
+        for (int i = 1; i < trace.length; i++) {
+            text.append("\tat ").append(trace[i]).append('\n');
         }
         System.err.print(text);
     }

@@ -36,12 +36,13 @@ final class AllowList {
     }
 
     AllowList withFrames(String name) {
-        return new AllowList(classes, packages, plus(framePackages, checked(name)));
+        // The unnamed package, in which small programs are; not all packages.
+        return new AllowList(classes, packages, plus(framePackages, name.isEmpty() ? name : checked(name)));
     }
 
     private static String checked(String name) {
-        if (name.isEmpty() || name.endsWith(".") || name.indexOf('*') >= 0) {
-            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it");
+        if (name.endsWith(".") || name.indexOf('*') >= 0) {
+            throw new IllegalArgumentException("\"" + name + "\" is no package name; write com.example, which includes the packages below it, or \"\" for the unnamed one");
         }
         return name;
     }
@@ -94,7 +95,7 @@ final class AllowList {
                 return true;
             }
         }
-        return false;
+        return packages.contains("") && packageOf(name).isEmpty();
     }
 
     private static Set<String> jdkValues() {

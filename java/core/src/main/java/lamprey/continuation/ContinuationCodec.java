@@ -67,7 +67,7 @@ public final class ContinuationCodec {
         return new ContinuationCodec(new SecretKeySpec(key, "HmacSHA256"), AllowList.VALUES, Limits.DEFAULT, Ledger.inMemory(), null);
     }
 
-    /** Also allows frames of methods of the classes in this package and those below it. */
+    /** Also allows frames of methods of the classes in this package and those below it; "" is the unnamed package alone. */
     public ContinuationCodec allowFrames(String packageName) {
         return new ContinuationCodec(key, allowed.withFrames(packageName), limits, ledger, loader);
     }

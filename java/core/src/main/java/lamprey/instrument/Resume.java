@@ -14,6 +14,8 @@ public final class Resume {
     public double real;
     /** What the call has thrown; null if it returned. */
     public Throwable error;
+    /** The resumed method has suspended again: its twin has returned. */
+    boolean caught;
 
     Resume() {}
 }

@@ -72,6 +72,11 @@ public final class Suspend extends Error {
         return this;
     }
 
+    /** The method that the runtime has resumed returns, as its frame has been saved. Called by generated code. */
+    public void arrived() {
+        execution.resume.caught = true;
+    }
+
     /**
      * What a handler of the program, or of a transformed method's calls that cannot suspend, gets instead of a {@code Suspend}. Called by
      * generated code at the head of each handler that could catch one.
@@ -79,7 +84,28 @@ public final class Suspend extends Error {
      * @return {@code caught} if it is no {@code Suspend}, else a {@link PinnedError}
      */
     public static Throwable escaped(Throwable caught, String where) {
+        if (Backend.FLAGS) {
+            Suspend s = Execution.unwinding();
+            if (s == null) {
+                return caught;
+            }
+            PinnedError error = s.refuse(where, "a call");
+            error.addSuppressed(caught);
+            return error;
+        }
         return caught instanceof Suspend ? ((Suspend) caught).refuse(where, "a call") : caught;
+    }
+
+    /**
+     * With flags: a call that cannot suspend has returned. Called by generated code.
+     *
+     * @throws PinnedError if the thread is being suspended all the same
+     */
+    public static void returned(String where) {
+        Suspend s = Execution.unwinding();
+        if (s != null) {
+            throw s.refuse(where, "a call");
+        }
     }
 
     private PinnedError refuse(MethodInfo method, Site site, Object receiver) {
@@ -91,7 +117,7 @@ public final class Suspend extends Error {
     /** Gives up suspending: the thread goes on, with an error. */
     PinnedError refuse(String where, String call) {
         String inner = left == null ? "?" : left.toString();
-        PinnedError error = new PinnedError("cannot suspend: " + where + " called " + call + ", which led to " + inner
+        PinnedError error = new PinnedError("cannot suspend: " + where.replace("main$pico$body", "main") + " called " + call + ", which led to " + inner
             + " through a method that is not transformed (frames saved so far: " + names() + ")");
         abandon();
         Coroutine current = execution.current;

@@ -133,8 +133,8 @@ public final class Traces {
         if (method.equals("body")) {
             return type.equals("lamprey.LightThread") || type.equals("lamprey.PicoThread") || type.equals("lamprey.continuation.Delimited");
         }
-        // The body that the transformer makes for a method reference: the JVM has no frame for one.
-        return method.startsWith("lambda$pico$") || method.equals("resume") && isFrameClass(type);
+        // The body that the transformer makes for a method reference, for which the JVM has no frame, and what calls the main method.
+        return method.startsWith("lambda$pico$") || type.endsWith("$pico$main") || method.equals("resume") && isFrameClass(type);
     }
 
     private static boolean isFrameClass(String type) {
@@ -224,13 +224,14 @@ public final class Traces {
         if (isHidden(e.getClassName(), method)) {
             return;
         }
+        if (method.endsWith(TWIN)) {
+            method = method.substring(0, method.length() - TWIN.length());
+            method = method.equals("new") ? "<init>" : method;
+        }
         if (method.equals("main$pico$body")) {
             method = "main";
-        } else if (method.equals("new" + TWIN)) {
-            method = "<init>";
-        } else if (method.endsWith(TWIN)) {
-            method = method.substring(0, method.length() - TWIN.length());
-        } else {
+        }
+        if (method.equals(e.getMethodName())) {
             trace.add(e);
             return;
         }

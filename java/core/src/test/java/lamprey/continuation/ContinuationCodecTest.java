@@ -336,6 +336,17 @@ class ContinuationCodecTest {
     }
 
     @Test
+    void package_names() throws Exception {
+        byte[] bytes = codec().encode(suspended(null));
+        for (String name : new String[] {"lamprey.continued.more", "lamprey.cont", "continued", ""}) {
+            refused(NOT_ALLOWED, () -> ContinuationCodec.withKey(KEY).allow(Sum.class).allowFrames(name).decode(bytes));
+        }
+        assertThrows(IllegalArgumentException.class, () -> codec().allowFrames("lamprey.*"));
+        assertThrows(IllegalArgumentException.class, () -> codec().allowPackage("lamprey."));
+        ContinuationCodec.withKey(KEY).allow(Sum.class).allowFrames("lamprey").decode(bytes);
+    }
+
+    @Test
     void lambda_and_proxy() throws Exception {
         Runnable lambda = (Runnable & Serializable) () -> { };
         refused(NOT_ALLOWED, () -> codec().encode(suspended(lambda)));

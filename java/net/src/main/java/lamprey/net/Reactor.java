@@ -29,6 +29,7 @@ import java.util.function.Consumer;
  * processors. A selector for each carrier: a channel would have to move with its thread, or be woken across.
  */
 final class Reactor implements Consumer<SelectionKey> {
+    private static final long BUSY_NANOS = 1_000_000;
     private static final Reactor INSTANCE = new Reactor();
 
     private final Selector selector;
@@ -38,6 +39,9 @@ final class Reactor implements Consumer<SelectionKey> {
     private final ConcurrentLinkedQueue<Registration> unregistered = new ConcurrentLinkedQueue<>();
     private final AtomicInteger flushes = new AtomicInteger();
     final AtomicInteger waiting = new AtomicInteger();
+    /** Light threads that have been made ready and have not run since. */
+    final AtomicInteger woken = new AtomicInteger();
+    private volatile long selected;
     private volatile boolean polling;
 
     private Reactor() {
@@ -89,6 +93,10 @@ final class Reactor implements Consumer<SelectionKey> {
     // ---- The side of the ports.
 
     void poll(Port port, long nanos) {
+        if (nanos == 0 && woken.get() > 0 && System.nanoTime() - selected < BUSY_NANOS) {
+            // A busy carrier looks by the way; what was found the last time comes first.
+            return;
+        }
         long deadline = nanos == Long.MAX_VALUE || nanos == 0 ? 0 : System.nanoTime() + nanos;
         long left = nanos;
         while (true) {
@@ -173,6 +181,7 @@ final class Reactor implements Consumer<SelectionKey> {
         } finally {
             polling = false;
             port.woken = false;
+            selected = System.nanoTime();
         }
     }
 

@@ -159,4 +159,63 @@ public final class Steps {
         log.add(k.run("end").value() + "");
         return log;
     }
+
+    /** Made while the computation is suspended in its constructors. */
+    static class Made implements Serializable {
+        private static final long serialVersionUID = 1;
+        final String first;
+
+        Made(String text) {
+            first = text + Continuation.suspend("in super");
+        }
+    }
+
+    static final class MadeMore extends Made {
+        private static final long serialVersionUID = 1;
+        final String second;
+
+        MadeMore(String text) {
+            super(text);
+            second = first + Continuation.suspend("in constructor");
+        }
+    }
+
+    static Object reflected(Object x, int n) {
+        return x + Continuation.suspend("in reflection").toString() + n;
+    }
+
+    private static String everything(String first) throws Exception {
+        long wide = first.length();
+        double real = wide / 2.0;
+        int[] numbers = {1, 2, (int) wide};
+        List<Object> shared = new ArrayList<>();
+        Object[] alias = {shared, shared};
+        String s = wide + new MadeMore(first).second;
+        s += Steps.class.getDeclaredMethod("reflected", Object.class, int.class).invoke(null, s, numbers[2]);
+        try {
+            s += Continuation.suspend("in try");
+            shared.add(wide);
+            throw new IllegalStateException("x");
+        } catch (IllegalStateException e) {
+            s += "caught";
+        } finally {
+            s += Continuation.<String>suspend("in finally") + real;
+        }
+        return s + ((List<?>) alias[1]).size() + (alias[0] == alias[1]) + wide;
+    }
+
+    /** Each suspension of {@link #everything}, with or without being written and read. */
+    public static List<String> everything(boolean written) throws Exception {
+        ContinuationCodec codec = codec().allowPackage("lamprey.tests.continued").allow(IllegalStateException.class).allow(Exception.class);
+        List<String> log = new ArrayList<>();
+        Continuation<String, String> k = Continuation.of(Steps::everything);
+        for (int i = 0; !k.isDone(); i++) {
+            if (written && i > 0) {
+                k = codec.decode(codec.encode(k));
+            }
+            k = k.run("v" + i);
+            log.add(k.value());
+        }
+        return log;
+    }
 }

@@ -46,4 +46,13 @@ class StepsTest {
         List<String> log = (List<String>) STEPS.getMethod("pinned").invoke(null);
         assertEquals(List.of("PinnedError", "after", "end!"), log);
     }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void written_at_every_suspension() throws Exception {
+        List<String> without = (List<String>) STEPS.getMethod("everything", boolean.class).invoke(null, false);
+        assertEquals(List.of("in super", "in constructor", "in reflection", "in try", "in finally", "2v0v1v22v0v1v2v32v4caughtv51.01true2"),
+            without);
+        assertEquals(without, STEPS.getMethod("everything", boolean.class).invoke(null, true));
+    }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import lamprey.instrument.PinnedError;
 import lamprey.tests.pinned.foreign.Foreign;
@@ -35,6 +36,18 @@ public final class Cases {
         ALL.put("super_call_of_a_wrapper", () -> new Overriding(Cases::block).run());
         ALL.put("callable_wrapper", () -> Foreign.wrapping((Callable<Integer>) Cases::blockAndCount).call());
         ALL.put("static_method", () -> Foreign.call(Cases::block));
+        ALL.put("reference_to_for_each", () -> {
+            Consumer<Consumer<Integer>> each = Arrays.asList(1, 2)::forEach;
+            each.accept(x -> block());
+        });
+        ALL.put("reference_to_a_wrapper", () -> {
+            Runnable r = Foreign.wrapping((Runnable) Cases::block)::run;
+            r.run();
+        });
+        ALL.put("reference_to_foreign_code", () -> {
+            Consumer<Runnable> c = Foreign::call;
+            c.accept(Cases::block);
+        });
         ALL.put("list_for_each", () -> Arrays.asList(1, 2).forEach(x -> block()));
         ALL.put("map_compute_if_absent", Cases::computeIfAbsent);
         ALL.put("comparator_in_sort", Cases::sort);

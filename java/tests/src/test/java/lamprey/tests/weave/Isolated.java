@@ -104,7 +104,7 @@ final class Isolated extends ClassLoader implements Calls {
 
     @Override
     public String aliases(MethodNode method) {
-        return method.name.startsWith("lambda$") ? "area(J)J" : "";
+        return method.name.startsWith("lambda$") ? "area(J)J apply(Ljava/lang/Object;)Ljava/lang/Object; accept(Ljava/lang/Object;)V" : "";
     }
 
     Runnable sample(String name) throws ReflectiveOperationException {

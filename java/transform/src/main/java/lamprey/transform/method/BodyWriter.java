@@ -89,6 +89,7 @@ final class BodyWriter implements Opcodes {
             } else if (isWritten(i)) {
                 escapes.before(i);
                 instruction(i, insn);
+                escapes.after(i);
                 if (head && insn instanceof FrameNode) {
                     escapes.head((FrameNode) insn);
                 }

@@ -92,7 +92,7 @@ public final class ClassWeaver implements Opcodes {
                 unfinal(m);
             }
         }
-        if (plan.isConstructor() && mode == Mode.EXCEPTIONS && calls.suspends(m)) {
+        if (plan.isConstructor() && mode == Mode.EXCEPTIONS && (calls.suspends(m) || isSiteElsewhere(m))) {
             twins.add(ReturningConstructor.of(plan));
         }
         BodyWriter body = new BodyWriter(plan, BodyWriter.Form.ORIGINAL, null);
@@ -101,6 +101,11 @@ public final class ClassWeaver implements Opcodes {
         if (plan.frame != null) {
             woven.frames.put(plan.frame.name, plan.frame.finish(plan, type.sourceFile == null ? "?" : type.sourceFile, hash, calls.aliases(m)));
         }
+    }
+
+    /** Whether {@code super(..)} of a subclass, if it calls this constructor, is a site. It may be although the constructor itself has none. */
+    private boolean isSiteElsewhere(MethodNode constructor) {
+        return calls.suspends(new MethodInsnNode(INVOKESPECIAL, type.name, "<init>", constructor.desc, false));
     }
 
     private Set<AbstractInsnNode> suspending(MethodNode m) {

@@ -24,6 +24,9 @@ import org.objectweb.asm.tree.TypeInsnNode;
  * What catches a {@code Suspend} that comes from a call that is no site, so that it was thrown through a method that is not transformed: the program's
  * handlers for Throwable, Error and finally, which turn it into a {@code PinnedError}, and a handler over the whole body that does the same.
  *
+ * <p>With flags nothing is thrown, but such a call may return, or throw something else, while the thread is being suspended: it is asked for behind each,
+ * and in the same handlers.
+ *
  * <p>Before {@code super(..)} the whole-body handler must say that {@code this} is uninitialised, so there are two. The call itself can have none: of an
  * instruction that initialises {@code this}, HotSpot's verifier compares the state before and the state after with the handler's frame.
  */
@@ -77,7 +80,7 @@ final class Escapes implements Opcodes {
     /** Whether a {@code Suspend} can be thrown here although this is no site. */
     private boolean canEscape(int i) {
         AbstractInsnNode insn = plan.flow.code[i];
-        if (plan.mode == Mode.FLAGS || !plan.flow.isReal(i) || !body.isWritten(i) || plan.site(insn) != null) {
+        if (!plan.flow.isReal(i) || !body.isWritten(i) || plan.site(insn) != null) {
             return false;
         }
         if (insn instanceof MethodInsnNode) {
@@ -149,6 +152,21 @@ final class Escapes implements Opcodes {
         out.add(new MethodInsnNode(INVOKESTATIC, Runtime.SUSPEND, "escaped", "(Ljava/lang/Throwable;Ljava/lang/String;)Ljava/lang/Throwable;", false));
     }
 
+    /** Behind an instruction. With flags a suspension does not throw: a call that is no site may have returned a dummy value. */
+    void after(int i) {
+        AbstractInsnNode insn = plan.flow.code[i];
+        boolean isCall = insn instanceof MethodInsnNode || insn instanceof InvokeDynamicInsnNode;
+        if (plan.mode == Mode.FLAGS && isCall && canEscape(i) && !isOwn(insn)) {
+            out.add(new LdcInsnNode(plan.where));
+            out.add(new MethodInsnNode(INVOKESTATIC, Runtime.SUSPEND, "returned", "(Ljava/lang/String;)V", false));
+        }
+    }
+
+    /** Whether a method of this class is called, which has looked itself. */
+    private boolean isOwn(AbstractInsnNode insn) {
+        return (insn.getOpcode() == INVOKESTATIC || insn.getOpcode() == INVOKESPECIAL) && ((MethodInsnNode) insn).owner.equals(plan.owner);
+    }
+
     /** Before an instruction is written. */
     void before(int i) {
         if (!plan.flow.isReal(i)) {
@@ -177,7 +195,7 @@ final class Escapes implements Opcodes {
             LabelNode handler = new LabelNode();
             boolean used = false;
             for (Range r : ranges) {
-                if (r.kind == kind && r.needed) {
+                if (r.kind == kind && r.needed && plan.mode == Mode.EXCEPTIONS) {
                     body.entries.add(new TryCatchBlockNode(r.start, r.end, handler, Runtime.SUSPEND));
                     used = true;
                 }
