@@ -94,7 +94,9 @@ final class Idlers {
 
     private PicoThread periodic(Carrier c) {
         runtime.expire();
-        poll(c, 0);
+        if (runtime.io != null && runtime.io.isWaitedFor()) {
+            poll(c, 0);
+        }
         runtime.checkEnd();
         return runtime.inbox.isEmpty() ? null : runtime.inbox.takeFor(c.queue);
     }

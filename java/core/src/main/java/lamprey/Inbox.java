@@ -32,22 +32,19 @@ final class Inbox {
         } while (!PUSHED.compareAndSet(this, p, youngest));
     }
 
-    /** Moves as many as its queue takes to a carrier's queue, and returns one more of them; null if there is none. */
+    /** Moves as many as it takes well to a carrier's queue, and returns what that says is next; null if there is none. */
     synchronized PicoThread takeFor(ReadyQueue queue) {
         if (pushed != null) {
             append(PUSHED.getAndSet(this, null));
         }
-        PicoThread one = take();
-        if (one != null) {
-            for (int n = queue.room() / 2; n > 0; n--) {
-                PicoThread t = take();
-                if (t == null) {
-                    break;
-                }
-                queue.ready(t);
+        for (int n = Math.max(queue.room() / 2, 1); n > 0; n--) {
+            PicoThread t = take();
+            if (t == null) {
+                break;
             }
+            queue.ready(t);
         }
-        return one;
+        return queue.next();
     }
 
     private PicoThread take() {

@@ -202,6 +202,9 @@ public final class Parking {
         } else if (c != null) {
             c.await(j, nanos, true, primitive);
         } else {
+            if (thread.runtime.stopped) {
+                thread.lost(null);
+            }
             KernelParking.await(j, nanos, true);
         }
     }

@@ -32,6 +32,8 @@ public final class PicoRuntime implements AutoCloseable {
     private final AtomicBoolean inIo = new AtomicBoolean();
     private final AtomicLong startedOutside = new AtomicLong();
     private final AtomicLong endedOutside = new AtomicLong();
+    /** Kernel threads that have counted a thread and not yet made it ready: no deadlock. */
+    private final AtomicInteger starting = new AtomicInteger();
     private final AtomicInteger external = new AtomicInteger();
     private final Object endLock = new Object();
     private volatile boolean endAwaited;
@@ -253,6 +255,7 @@ public final class PicoRuntime implements AutoCloseable {
             return;
         }
         begin(t);
+        starting.incrementAndGet();
         if (!t.daemon) {
             startedOutside.incrementAndGet();
             keepAlive();
@@ -262,6 +265,7 @@ public final class PicoRuntime implements AutoCloseable {
         } else {
             startOnKernel(t);
         }
+        starting.decrementAndGet();
     }
 
     void startFrom(Carrier c, PicoThread t) {
@@ -294,10 +298,19 @@ public final class PicoRuntime implements AutoCloseable {
     private void startOnKernel(PicoThread t) {
         registry.add(t);
         Runnable body = () -> runOnKernel(t);
-        if (backend == Backend.VIRTUAL) {
-            KernelThreads.startVirtual(t, body);
-        } else {
-            KernelThreads.startPlatform(t, body);
+        boolean started = false;
+        try {
+            if (backend == Backend.VIRTUAL) {
+                KernelThreads.startVirtual(t, body);
+            } else {
+                KernelThreads.startPlatform(t, body);
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                // The system has no more threads.
+                ended(t);
+            }
         }
     }
 
@@ -317,12 +330,16 @@ public final class PicoRuntime implements AutoCloseable {
         } catch (Throwable e) {
             // A handler has thrown; the JVM ignores that too.
         } finally {
-            registry.remove(t);
-            t.end();
-            if (!t.daemon) {
-                endedOutside.incrementAndGet();
-                checkEnd();
-            }
+            ended(t);
+        }
+    }
+
+    private void ended(PicoThread t) {
+        registry.remove(t);
+        t.end();
+        if (!t.daemon) {
+            endedOutside.incrementAndGet();
+            checkEnd();
         }
     }
 
@@ -524,6 +541,9 @@ public final class PicoRuntime implements AutoCloseable {
     boolean idle() {
         checkEnd();
         if (virtual == null) {
+            return false;
+        }
+        if (starting.get() > 0 || !inbox.isEmpty()) {
             return false;
         }
         long first = timers.earliest();

@@ -23,6 +23,7 @@ final class ClassTransformer implements ClassFileTransformer {
     private final AgentOptions options;
     private final Definer definer;
     private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
+    private final Map<ClassLoader, Transformer> transformers = Collections.synchronizedMap(new WeakHashMap<>());
 
     ClassTransformer(AgentOptions options, Definer definer) {
         this.options = options;
@@ -64,10 +65,15 @@ final class ClassTransformer implements ClassFileTransformer {
         return false;
     }
 
-    private byte[] transform(ClassLoader loader, String name, ProtectionDomain domain, byte[] classFile) {
+    /** One for the packages of a loader; it has read the marks of the class path. */
+    private Transformer transformer(ClassLoader loader, String name) {
         LoaderSource source = sources.computeIfAbsent(loader, LoaderSource::new);
-        Transformer transformer = new Transformer(options.forClass(name), source);
-        Transformation t = transformer.transform(Collections.singletonMap(name, classFile));
+        return options.isInPackages(name) ? transformers.computeIfAbsent(loader, l -> new Transformer(options.forClass(name), source))
+            : new Transformer(options.forClass(name), source);
+    }
+
+    private byte[] transform(ClassLoader loader, String name, ProtectionDomain domain, byte[] classFile) {
+        Transformation t = transformer(loader, name).transform(Collections.singletonMap(name, classFile));
         if (!t.refusals.isEmpty()) {
             System.err.println("lamprey-agent: " + name.replace('/', '.') + " stays as it is:");
             t.refusals.forEach(r -> System.err.println("  " + r));

@@ -137,4 +137,36 @@ public final class Executors {
     public static ScheduledExecutorService newSingleThreadScheduledExecutor(PicoThreadFactory factory) {
         return new ScheduledThreadPoolExecutor(1, factory);
     }
+
+    /** {@code Executors.unconfigurableExecutorService}: the executor itself. The JDK's wrapper would stand between threads and what they wait for. */
+    public static ExecutorService unconfigurableExecutorService(ExecutorService e) {
+        return java.util.Objects.requireNonNull(e);
+    }
+
+    /** {@code Executors.unconfigurableScheduledExecutorService}: the executor itself. */
+    public static ScheduledExecutorService unconfigurableScheduledExecutorService(ScheduledExecutorService e) {
+        return java.util.Objects.requireNonNull(e);
+    }
+
+    /** {@code pool.getThreadFactory()}. */
+    public static PicoThreadFactory getThreadFactory(java.util.concurrent.ThreadPoolExecutor pool) {
+        if (pool instanceof ThreadPoolExecutor) {
+            return ((ThreadPoolExecutor) pool).getPicoThreadFactory();
+        }
+        if (pool instanceof ScheduledThreadPoolExecutor) {
+            return ((ScheduledThreadPoolExecutor) pool).getPicoThreadFactory();
+        }
+        throw new UnsupportedOperationException("the threads of " + pool.getClass().getName() + " are not light ones");
+    }
+
+    /** {@code pool.setThreadFactory(factory)}. */
+    public static void setThreadFactory(java.util.concurrent.ThreadPoolExecutor pool, PicoThreadFactory factory) {
+        if (pool instanceof ThreadPoolExecutor) {
+            ((ThreadPoolExecutor) pool).setThreadFactory(factory);
+        } else if (pool instanceof ScheduledThreadPoolExecutor) {
+            ((ScheduledThreadPoolExecutor) pool).setThreadFactory(factory);
+        } else {
+            throw new UnsupportedOperationException("the threads of " + pool.getClass().getName() + " are not light ones");
+        }
+    }
 }

@@ -136,6 +136,8 @@ final class Pool {
                     workers.remove(w);
                     return null;
                 }
+                // The last worker of a queue whose elements are not due waits for them.
+                timed &= !late;
                 w.idle = true;
             }
             try {

@@ -166,11 +166,6 @@ public class ReentrantLock extends java.util.concurrent.locks.ReentrantLock {
         return (QueuedSynchronizer.ConditionObject) condition;
     }
 
-    /** Whether this thread waits for the lock. */
-    public final boolean hasQueuedPicoThread(PicoThread thread) {
-        return sync.isQueued(thread);
-    }
-
     /** The threads that wait for the lock. */
     protected Collection<PicoThread> getQueuedPicoThreads() {
         return sync.getQueuedThreads();

@@ -309,6 +309,39 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         return pool.factory;
     }
 
+    /** Changes what makes its threads. */
+    public void setThreadFactory(PicoThreadFactory factory) {
+        pool.factory = java.util.Objects.requireNonNull(factory, "the thread factory is null");
+    }
+
+    @Override
+    public int getCorePoolSize() {
+        return pool == null ? super.getCorePoolSize() : pool.core;
+    }
+
+    @Override
+    public void setCorePoolSize(int core) {
+        // Not the JDK's, which would start its own threads.
+        if (core < 0) {
+            throw new IllegalArgumentException("the core size is " + core + "; it must not be negative");
+        }
+        pool.resize(core, pool.max);
+    }
+
+    @Override
+    public boolean prestartCoreThread() {
+        return pool.add(null, pool.core);
+    }
+
+    @Override
+    public int prestartAllCoreThreads() {
+        int n = 0;
+        while (pool.add(null, pool.core)) {
+            n++;
+        }
+        return n;
+    }
+
     @Override
     public int getPoolSize() {
         return pool.size();

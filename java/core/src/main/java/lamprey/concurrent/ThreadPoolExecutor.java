@@ -199,11 +199,10 @@ public class ThreadPoolExecutor extends java.util.concurrent.ThreadPoolExecutor 
 
     @Override
     public void setCorePoolSize(int core) {
-        if (pool == null) {
-            super.setCorePoolSize(core);
-            return;
+        // Not the JDK's, which would start its own threads.
+        if (core < 0 || core > pool.max) {
+            throw new IllegalArgumentException("the core size is " + core + "; it must be between 0 and the maximum, " + pool.max);
         }
-        super.setCorePoolSize(core);
         int missing = core - pool.core;
         pool.resize(core, pool.max);
         for (int i = Math.min(missing, getQueue().size()); i > 0 && pool.add(null, core); i--) {
@@ -212,8 +211,20 @@ public class ThreadPoolExecutor extends java.util.concurrent.ThreadPoolExecutor 
     }
 
     @Override
+    public int getCorePoolSize() {
+        return pool.core;
+    }
+
+    @Override
+    public int getMaximumPoolSize() {
+        return pool.max;
+    }
+
+    @Override
     public void setMaximumPoolSize(int max) {
-        super.setMaximumPoolSize(max);
+        if (max <= 0 || max < pool.core) {
+            throw new IllegalArgumentException("the maximum size is " + max + "; it must be positive and at least the core size, " + pool.core);
+        }
         pool.resize(pool.core, max);
     }
 

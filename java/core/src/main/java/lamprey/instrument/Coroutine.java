@@ -161,7 +161,7 @@ public abstract class Coroutine {
     private boolean startSuspended(Execution e) {
         Suspend s = e.suspend;
         Object target = target();
-        boolean direct = target == null ? s.left != null && s.left.name.equals("body") : RUN.leadsTo(s.left, target);
+        boolean direct = target == null ? s.left != null && s.left.name.equals("body") : RUN.get(target.getClass()).leadsTo(s.left, target);
         if (!s.active || s.outermost == null || !direct) {
             e.resume.error = s.refuse("the start of the thread", target == null ? "body()" : "run() of " + target.getClass().getName());
             return false;
@@ -178,7 +178,13 @@ public abstract class Coroutine {
         return Backend.FLAGS;
     }
 
-    private static final Site RUN = Site.parse("i java/lang/Runnable run ()V -1");
+    /** The call of {@code run()} by {@link #body()}, for each class of targets: a program starts threads of many. */
+    private static final ClassValue<Site> RUN = new ClassValue<Site>() {
+        @Override
+        protected Site computeValue(Class<?> target) {
+            return Site.parse("i java/lang/Runnable run ()V -1");
+        }
+    };
 
     /** The resumed frame has suspended again: its saved form is the outermost of the new ones, or a method that is not transformed hid it. */
     private boolean suspended(Execution e, Frame resumed, Frame caller) {

@@ -91,7 +91,7 @@ public final class Monitors {
         return MonitorTable.of(o).owner(o) == PicoThread.currentThread();
     }
 
-    /** The thread that owns the monitor of {@code o} at this moment; null if none does. */
+    /** The thread that owns the monitor of {@code o}; null if none does. */
     public static PicoThread ownerOf(Object o) {
         return MonitorTable.of(o).owner(o);
     }

@@ -14,8 +14,8 @@ public final class Resume {
     public double real;
     /** What the call has thrown; null if it returned. */
     public Throwable error;
-    /** The frame's {@code resume} has caught the {@link Suspend}, as it is meant to, instead of throwing it on. */
-    public boolean caught;
+    /** The resumed method has suspended again: its twin has returned. */
+    boolean caught;
 
     Resume() {}
 }

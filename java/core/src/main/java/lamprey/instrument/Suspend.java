@@ -72,6 +72,11 @@ public final class Suspend extends Error {
         return this;
     }
 
+    /** The method that the runtime has resumed returns, as its frame has been saved. Called by generated code. */
+    public void arrived() {
+        execution.resume.caught = true;
+    }
+
     /**
      * What a handler of the program, or of a transformed method's calls that cannot suspend, gets instead of a {@code Suspend}. Called by
      * generated code at the head of each handler that could catch one.
@@ -81,7 +86,12 @@ public final class Suspend extends Error {
     public static Throwable escaped(Throwable caught, String where) {
         if (Backend.FLAGS) {
             Suspend s = Execution.unwinding();
-            return s == null ? caught : s.refuse(where, "a call");
+            if (s == null) {
+                return caught;
+            }
+            PinnedError error = s.refuse(where, "a call");
+            error.addSuppressed(caught);
+            return error;
         }
         return caught instanceof Suspend ? ((Suspend) caught).refuse(where, "a call") : caught;
     }

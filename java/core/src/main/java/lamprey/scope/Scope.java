@@ -99,20 +99,19 @@ public final class Scope {
     /** Interrupts all threads of this scope, also those that are started later, and the body. Does not block. */
     public void cancel() {
         List<Child> all;
-        boolean body;
         synchronized (this) {
             if (cancelled) {
                 return;
             }
             cancelled = true;
             all = new ArrayList<>(threads);
-            body = !closing;
+            if (!closing && PicoThread.currentThread() != owner) {
+                // Under the monitor: when the body is over no interrupt is still to come.
+                owner.interrupt();
+            }
         }
         for (Child t : all) {
             t.interrupt();
-        }
-        if (body && PicoThread.currentThread() != owner) {
-            owner.interrupt();
         }
     }
 

@@ -56,8 +56,10 @@ final class Exchange {
                 socket.send(new DatagramPacket(question, question.length));
             }
             receive(socket);
-        } catch (SocketTimeoutException | PortUnreachableException e) {
-            failure = e;
+        } catch (SocketTimeoutException e) {
+            failure = new SocketTimeoutException("no answer from " + server + " within " + timeoutMillis + " ms");
+        } catch (PortUnreachableException e) {
+            failure = new IOException("no name server at " + server, e);
         } finally {
             socket.close();
         }
@@ -76,7 +78,7 @@ final class Exchange {
         while (open > 0) {
             long left = (deadline - PicoRuntime.nanoTime() + 999_999) / 1_000_000;
             if (left <= 0) {
-                throw new SocketTimeoutException("no answer from " + server + " within " + timeoutMillis + " ms");
+                throw new SocketTimeoutException();
             }
             socket.setSoTimeout((int) left);
             DatagramPacket packet = new DatagramPacket(buffer, buffer.length);

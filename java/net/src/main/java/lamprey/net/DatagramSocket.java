@@ -105,7 +105,7 @@ public class DatagramSocket extends java.net.DatagramSocket {
             throw new SocketException("Unresolved address");
         }
         options.bind(at);
-        chosenPort = ((InetSocketAddress) at).getPort() != 0;
+        chosenPort = true;
         localPort = options.getLocalPort();
         bound = true;
     }

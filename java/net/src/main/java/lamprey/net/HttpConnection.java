@@ -32,6 +32,8 @@ public class HttpConnection extends HttpURLConnection {
     private HttpHead head;
     private InputStream body;
     private IOException failure;
+    /** Why a redirect was not followed; thrown to whoever wants the body. */
+    private HttpRetryException retry;
     private int redirects;
 
     /** To {@code url}, whose protocol is http. */
@@ -237,7 +239,8 @@ public class HttpConnection extends HttpURLConnection {
             return false;
         }
         if (streamed != null) {
-            throw new HttpRetryException("cannot retry due to redirection, in streaming mode", code, to);
+            retry = new HttpRetryException("cannot retry due to redirection, in streaming mode", code, to);
+            return false;
         }
         if (++redirects >= MOST_REDIRECTS) {
             throw new ProtocolException("Server redirected too many  times (" + MOST_REDIRECTS + ")");
@@ -246,6 +249,8 @@ public class HttpConnection extends HttpURLConnection {
         if (method.equals("POST") && code != 307 && code != 308) {
             method = "GET";
             buffered = null;
+            // As in the JDK: they belonged to what was posted.
+            fields.clear();
         }
         url = target;
         open(true);
@@ -259,6 +264,9 @@ public class HttpConnection extends HttpURLConnection {
             throw new ProtocolException("Cannot read from URLConnection if doInput=false (call setDoInput(true))");
         }
         respond();
+        if (retry != null) {
+            throw retry;
+        }
         if (head.code == 404 || head.code == 410) {
             throw new FileNotFoundException(url.toString());
         }
@@ -270,7 +278,7 @@ public class HttpConnection extends HttpURLConnection {
 
     @Override
     public InputStream getErrorStream() {
-        return head != null && head.code >= 400 ? body : null;
+        return head != null && head.code >= 400 && !method.equals("HEAD") ? body : null;
     }
 
     /** Blocks until the head of the response is there. */

@@ -100,7 +100,7 @@ final class HttpHead {
 
     Map<String, List<String>> all() {
         Map<String, List<String>> all = new LinkedHashMap<>();
-        for (int i = names.size() - 1; i >= 0; i--) {
+        for (int i = 0; i < names.size(); i++) {
             all.computeIfAbsent(names.get(i), n -> new ArrayList<>()).add(values.get(i));
         }
         all.replaceAll((n, list) -> Collections.unmodifiableList(list));

@@ -29,8 +29,7 @@ import java.util.function.Consumer;
  * processors. A selector for each carrier: a channel would have to move with its thread, or be woken across.
  */
 final class Reactor implements Consumer<SelectionKey> {
-    /** A busy runtime looks for readiness every few dozen threads; a select has at most 512 ready. Then one that takes long holds up the others no longer. */
-    private static final int MOST_LEFT_OUT = 16;
+    private static final long BUSY_NANOS = 1_000_000;
     private static final Reactor INSTANCE = new Reactor();
 
     private final Selector selector;
@@ -40,11 +39,10 @@ final class Reactor implements Consumer<SelectionKey> {
     private final ConcurrentLinkedQueue<Registration> unregistered = new ConcurrentLinkedQueue<>();
     private final AtomicInteger flushes = new AtomicInteger();
     final AtomicInteger waiting = new AtomicInteger();
-    /** Threads that a select has made ready and that have not run since. */
-    final AtomicInteger notResumed = new AtomicInteger();
+    /** Light threads that have been made ready and have not run since. */
+    final AtomicInteger woken = new AtomicInteger();
+    private volatile long selected;
     private volatile boolean polling;
-    /** Selects that were left out since the last one. Not exact. */
-    private volatile int leftOut;
 
     private Reactor() {
         try {
@@ -95,9 +93,8 @@ final class Reactor implements Consumer<SelectionKey> {
     // ---- The side of the ports.
 
     void poll(Port port, long nanos) {
-        if (nanos == 0 && notResumed.get() > 0 && leftOut < MOST_LEFT_OUT) {
-            // Their channels are still ready: another select would report them again, find no waiter, and disarm, two system calls for each.
-            leftOut++;
+        if (nanos == 0 && woken.get() > 0 && System.nanoTime() - selected < BUSY_NANOS) {
+            // A busy carrier looks by the way; what was found the last time comes first.
             return;
         }
         long deadline = nanos == Long.MAX_VALUE || nanos == 0 ? 0 : System.nanoTime() + nanos;
@@ -184,7 +181,7 @@ final class Reactor implements Consumer<SelectionKey> {
         } finally {
             polling = false;
             port.woken = false;
-            leftOut = 0;
+            selected = System.nanoTime();
         }
     }
 

@@ -17,13 +17,15 @@ import lamprey.instrument.Execution;
  * One channel and the threads that wait for it. "Try, and wait when it would block": {@link #await} returns when it is worth trying again.
  *
  * <p><b>States</b> of a direction: armed (the selector reports it) or not. Reading and accepting stay armed after a report, so that a connection
- * that is read in turn costs no system call for arming; a report that finds no waiter disarms. Writing and connecting are disarmed by each report,
- * as a channel can be written to nearly always.
+ * that is read in turn costs no system call for arming; a report that finds no waiter disarms, unless the light thread that was woken by the one
+ * before is still in a queue ({@link #pending}). Writing and connecting are disarmed by each report, as a channel can be written to nearly always;
+ * so is reading when a kernel thread was woken, as the selector would report again until that gets a processor.
  *
  * <p><b>Invariants.</b> While a waiter is in a list, its direction is armed, or the channel is closed and the list empty. Readiness is reported as long
  * as it lasts, so nothing is lost between a try and the wait.
  *
- * <p><b>Who may touch what.</b> All fields under this object's JVM monitor, held for a few instructions and around no call that blocks.
+ * <p><b>Who may touch what.</b> All fields under this object's JVM monitor, held for a few instructions and around no call that blocks; but
+ * {@link #pending} is cleared without it, by the thread that was woken: a report that comes at the same time is ignored once too often, and repeated.
  */
 final class Registration {
     private static final int IN = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
@@ -37,6 +39,8 @@ final class Registration {
     private boolean closed;
     private Waiter in;
     private Waiter out;
+    /** A light thread was woken to read, and has not run since. */
+    private volatile boolean pending;
 
     Registration(SelectableChannel channel) {
         this.channel = channel;
@@ -46,11 +50,20 @@ final class Registration {
     private static final class Waiter extends Blocker {
         final Registration of;
         Waiter next;
-        final int op;
+        final byte op;
+        final boolean light;
 
-        Waiter(Registration of, int op) {
+        Waiter(Registration of, int op, boolean light) {
             this.of = of;
-            this.op = op;
+            this.op = (byte) op;
+            this.light = light;
+        }
+
+        @Override
+        protected void refused(Object value) {
+            if (light && value == null) {
+                of.ran();
+            }
         }
 
         @Override
@@ -84,9 +97,9 @@ final class Registration {
      * @throws SocketException if the channel is closed, before or meanwhile
      */
     boolean await(int op, long nanos) throws IOException {
-        Waiter w = new Waiter(this, op);
         Execution e = Execution.current();
         boolean light = e != null && e.running() != null;
+        Waiter w = new Waiter(this, op, light);
         if (light) {
             Ports.attach();
         }
@@ -109,13 +122,19 @@ final class Registration {
                 Ports.endWait();
             }
         }
+        if (light && result == null) {
+            ran();
+        }
         if (result == CLOSED) {
             throw closed();
         }
-        if (result == null) {
-            Reactor.get().notResumed.decrementAndGet();
-        }
         return result != Blocker.Cause.TIMEOUT;
+    }
+
+    /** The light thread that a report has woken runs. */
+    private void ran() {
+        pending = false;
+        Reactor.get().woken.decrementAndGet();
     }
 
     static SocketException closed() {
@@ -175,8 +194,11 @@ final class Registration {
             if ((ops & IN) != 0) {
                 readers = in;
                 in = null;
-                if (readers == null) {
+                if (readers == null ? !pending : !readers.light) {
                     keep &= ~IN;
+                }
+                if (readers != null && readers.light) {
+                    pending = true;
                 }
             }
             if ((ops & OUT) != 0) {
@@ -189,20 +211,32 @@ final class Registration {
                 key.interestOps(keep);
             }
         }
-        wake(readers, null);
-        wake(writers, null);
+        report(readers);
+        report(writers);
+    }
+
+    private static void report(Waiter first) {
+        Waiter w = first;
+        while (w != null) {
+            Waiter after = w.next;
+            if (w.light) {
+                Reactor.get().woken.incrementAndGet();
+                if (!w.deliver(null)) {
+                    // Interrupted, or out of time: it does not count as woken by this.
+                    w.of.ran();
+                }
+            } else {
+                w.deliver(null);
+            }
+            w = after;
+        }
     }
 
     private static void wake(Waiter first, Object with) {
         Waiter w = first;
         while (w != null) {
             Waiter after = w.next;
-            if (with == null) {
-                Reactor.get().notResumed.incrementAndGet();
-            }
-            if (!w.deliver(with) && with == null) {
-                Reactor.get().notResumed.decrementAndGet();
-            }
+            w.deliver(with);
             w = after;
         }
     }

@@ -38,7 +38,8 @@ public final class Transformer {
     private final Options options;
     private final ClassSource source;
     private final RewriteTable table;
-    private final List<byte[]> marked;
+    /** Of the class path, those that may have methods that suspend. */
+    private final List<TypeInfo> marked = new ArrayList<>();
 
     /**
      * With what the classes use.
@@ -53,7 +54,7 @@ public final class Transformer {
             throw new IllegalArgumentException("no " + Names.REWRITES + " is on the class path: add lamprey-core, or set rewrite=false");
         }
         table = new RewriteTable(texts);
-        marked = source.marked();
+        source.marked().forEach(classFile -> marked.add(TypeInfo.of(classFile)));
     }
 
     /** Transforms class files, by internal name. Those that have been transformed before, and those the options exclude, are only read. */
@@ -73,8 +74,7 @@ public final class Transformer {
 
         Run(Map<String, byte[]> classFiles) {
             classFiles.forEach(this::read);
-            for (byte[] classFile : marked) {
-                TypeInfo t = TypeInfo.of(classFile);
+            for (TypeInfo t : marked) {
                 if (!classFiles.containsKey(t.name)) {
                     fixed.add(t);
                     checkMode(t);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -25,6 +24,7 @@ public final class Site implements AutoCloseable {
     private final Selector selector;
     private final ServerSocketChannel server;
     private final Thread thread;
+    private volatile boolean closed;
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
     /** Answers that are due later. */
@@ -76,7 +76,7 @@ public final class Site implements AutoCloseable {
 
     private void run() {
         try {
-            while (true) {
+            while (!closed) {
                 wait(selector);
                 for (SelectionKey key : selector.selectedKeys()) {
                     if (key.isValid() && key.isAcceptable()) {
@@ -87,8 +87,10 @@ public final class Site implements AutoCloseable {
                 }
                 selector.selectedKeys().clear();
             }
-        } catch (ClosedSelectorException e) {
-            // Closed.
+            for (SelectionKey key : selector.keys()) {
+                key.channel().close();
+            }
+            selector.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -128,12 +130,15 @@ public final class Site implements AutoCloseable {
         delayed.add(c);
     }
 
+    /** Closes all connections. Waits until that has been done; an interrupt ends the wait and stays set. */
     @Override
-    public void close() throws IOException {
-        server.close();
-        for (SelectionKey key : selector.keys()) {
-            key.channel().close();
+    public void close() {
+        closed = true;
+        selector.wakeup();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        selector.close();
     }
 }

@@ -8,6 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -15,18 +16,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import lamprey.PicoThread;
+import lamprey.transform.Mode;
 import lamprey.transform.Options;
 import lamprey.transform.Transformation;
 import lamprey.transform.folder.ClassFolder;
 
 /**
  * A plain program, in source form, whose class {@code P} implements {@code Runnable} and leaves a text in the static field {@code result}. It is run by a kernel
- * thread as it is, and transformed by a light thread; both must leave the same text.
+ * thread as it is, and transformed by a light thread; both must leave the same text. With flags it is run in another JVM, as the runtime has one mode.
  */
 final class Sources {
+    private static final String START = "class Start { public static void main(String[] a) throws Exception { Thread t = new Thread(new P()); t.start(); t.join();"
+        + " if (!t.getClass().getName().equals(\"lamprey.PicoThread\")) throw new Error(t.getClass().getName()); System.out.print(P.result); } }";
+
     private final Path folder;
     final Options options = new Options();
     private final String release;
@@ -50,6 +56,9 @@ final class Sources {
             String plain = s.runPlain();
             assertFalse(plain.isEmpty());
             assertEquals(plain, s.runLight());
+            if (release.equals("17")) {
+                assertEquals(plain, s.runWithFlags());
+            }
             return s.transformation;
         } finally {
             delete(folder);
@@ -58,9 +67,10 @@ final class Sources {
 
     private void compile(String source) throws IOException {
         Path file = Files.write(Files.createDirectories(folder.resolve("src")).resolve("P.java"), source.getBytes());
+        Path start = Files.write(folder.resolve("src").resolve("Start.java"), START.getBytes());
         Path classes = Files.createDirectories(folder.resolve("classes"));
         int code = ToolProvider.getSystemJavaCompiler().run(null, null, System.err, "-nowarn", "-g", "--release", release, "-Xlint:-options",
-            "-d", classes.toString(), file.toString());
+            "-d", classes.toString(), file.toString(), start.toString());
         assertEquals(0, code, "javac has failed");
     }
 
@@ -90,6 +100,26 @@ final class Sources {
             t.join();
             return result(p);
         }
+    }
+
+    /** The whole program, with a main method, as a user would run it. */
+    private String runWithFlags() throws Exception {
+        List<Path> runtime = Arrays.asList(Paths.get("..", "core", "target", "classes-flags"), Paths.get("..", "net", "target", "classes-flags"));
+        Options flags = new Options();
+        flags.mode = Mode.FLAGS;
+        Path light = folder.resolve("flags");
+        Transformation t = ClassFolder.transform(folder.resolve("classes"), light, folder.resolve("kept"), runtime, flags, false);
+        assertTrue(t.refusals.isEmpty(), t.refusals.toString());
+        String classPath = light + File.pathSeparator + runtime.get(0) + File.pathSeparator + runtime.get(1);
+        Path out = folder.resolve("out.txt");
+        Process p = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xverify:all", "-Xmx256m", "-Dfile.encoding=UTF-8", "-cp", classPath, "Start")
+            .redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        if (!p.waitFor(100, TimeUnit.SECONDS)) {
+            p.destroyForcibly().waitFor();
+        }
+        String text = new String(Files.readAllBytes(out), StandardCharsets.UTF_8);
+        assertEquals(0, p.exitValue(), text);
+        return text;
     }
 
     private URLClassLoader loader(String classes) throws IOException {

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.objectweb.asm.ClassWriter;
-import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -143,11 +142,6 @@ final class FrameClass implements Opcodes {
     private void resume(String owner, boolean isInterface, String method, String desc) {
         Type result = Twin.result(owner, method, desc);
         MethodVisitor m = begin(ACC_PUBLIC, "resume", "(L" + Runtime.RESUME + ";)V");
-        Label from = new Label();
-        Label to = new Label();
-        Label suspended = new Label();
-        m.visitTryCatchBlock(from, to, suspended, Runtime.SUSPEND);
-        m.visitLabel(from);
         boolean keeps = result.getSort() != Type.VOID;
         if (keeps) {
             m.visitVarInsn(ALOAD, 1);
@@ -166,15 +160,6 @@ final class FrameClass implements Opcodes {
                 m.visitInsn(I2L);
                 m.visitFieldInsn(PUTFIELD, Runtime.RESUME, "prim", "J");
         }
-        m.visitLabel(to);
-        m.visitInsn(RETURN);
-        // The twin is inlined here, so what it throws is a jump. Thrown on, it would be looked up through the call in Coroutine, which has many targets.
-        m.visitLabel(suspended);
-        m.visitFrame(F_SAME1, 0, null, 1, new Object[] {Runtime.SUSPEND});
-        m.visitInsn(POP);
-        m.visitVarInsn(ALOAD, 1);
-        m.visitInsn(ICONST_1);
-        m.visitFieldInsn(PUTFIELD, Runtime.RESUME, "caught", "Z");
         end(m, RETURN);
     }
 

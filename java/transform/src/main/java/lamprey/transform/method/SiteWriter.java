@@ -151,7 +151,7 @@ final class SiteWriter implements Opcodes {
                 line(site, e.getValue());
             }
             save(site);
-            if (flags || body.form == BodyWriter.Form.RETURNING) {
+            if (flags || body.form != BodyWriter.Form.ORIGINAL) {
                 dummy();
             } else {
                 out.add(new InsnNode(ATHROW));
@@ -237,9 +237,13 @@ final class SiteWriter implements Opcodes {
         receiver(site);
     }
 
+    /**
+     * Returns, with the Suspend on the stack. A twin always returns: it is called by the runtime only, and a Suspend that it threw would be looked up
+     * through a call that has many targets.
+     */
     private void dummy() {
         Type result = body.isTwin() ? Twin.result(plan.owner, plan.method.name, plan.method.desc) : Type.getReturnType(plan.method.desc);
-        out.add(new InsnNode(POP));
+        out.add(body.isTwin() ? new MethodInsnNode(INVOKEVIRTUAL, Runtime.SUSPEND, "arrived", "()V", false) : new InsnNode(POP));
         Object type = Types.of(result);
         if (result.getSort() != Type.VOID) {
             out.add(new InsnNode(type instanceof String ? ACONST_NULL : LONG.equals(type) ? LCONST_0 : FLOAT.equals(type) ? FCONST_0

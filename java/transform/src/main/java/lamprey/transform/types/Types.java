@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import lamprey.transform.ClassSource;
 import org.objectweb.asm.Opcodes;
@@ -19,12 +20,15 @@ public final class Types {
     private static final String[] JDK_ONLY = {"java/", "jdk/", "sun/"};
     private static final String[] JDK_FIRST = {"javax/", "com/sun/", "org/w3c/", "org/xml/", "org/ietf/", "netscape/"};
 
+    private static final ClassLoader PLATFORM = ClassLoader.getSystemClassLoader().getParent();
+    /** Of the JDK that runs; an agent asks for each class. */
+    private static final Map<String, TypeInfo> JDK = new ConcurrentHashMap<>();
+
     private final Map<String, TypeInfo> known = new HashMap<>();
     private final Map<String, TypeInfo> resolved = new HashMap<>();
     private final Map<String, Set<String>> supertypes = new HashMap<>();
     private final ClassSource source;
     private final UnaryOperator<TypeInfo> adapt;
-    private final ClassLoader platform = ClassLoader.getSystemClassLoader().getParent();
 
     /** With a class path; {@code adapt} is applied to its classes. */
     public Types(ClassSource source, UnaryOperator<TypeInfo> adapt) {
@@ -83,12 +87,17 @@ public final class Types {
         return false;
     }
 
-    private TypeInfo reflect(String name) {
-        try {
-            return TypeInfo.of(Class.forName(name.replace('/', '.'), false, platform));
-        } catch (ClassNotFoundException | LinkageError e) {
-            return null;
+    private static TypeInfo reflect(String name) {
+        TypeInfo t = JDK.get(name);
+        if (t == null) {
+            try {
+                t = TypeInfo.of(Class.forName(name.replace('/', '.'), false, PLATFORM));
+                JDK.put(name, t);
+            } catch (ClassNotFoundException | LinkageError e) {
+                return null;
+            }
         }
+        return t;
     }
 
     /** The class or interface that declares the method which a call with this owner names; null if it is not found. */

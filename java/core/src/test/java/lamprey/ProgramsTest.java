@@ -1,0 +1,122 @@
+package lamprey;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import lamprey.instrument.Main;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whole programs, each in a JVM of its own: how they begin and end. */
+@Timeout(120)
+class ProgramsTest {
+    /** A million threads block, with 400 MB. */
+    static final class Million {
+        public static void main(String[] args) {
+            int n = 1_000_000;
+            PicoThread[] all = new PicoThread[n];
+            PicoRuntime.standard().run(() -> {
+                for (int i = 0; i < n; i++) {
+                    all[i] = PicoThread.spawn(Parking::park);
+                }
+                for (PicoThread t : all) {
+                    while (t.getState() != Thread.State.WAITING) {
+                        PicoThread.yield();
+                    }
+                }
+                for (PicoThread t : all) {
+                    Parking.unpark(t);
+                }
+            });
+            System.out.println("ended " + PicoRuntime.standard().threads().size());
+        }
+    }
+
+    /** Main throws, another thread goes on, a daemon never ends, a hook runs at the end. */
+    static final class Throws {
+        public static void main(String[] args) {
+            Main.run(() -> {
+                Main.addShutdownHook(Runtime.getRuntime(), new PicoThread(() -> {
+                    PicoThread.yield();
+                    System.out.println("hook");
+                }));
+                PicoThread daemon = new PicoThread(Parking::park);
+                daemon.setDaemon(true);
+                daemon.start();
+                PicoThread.spawn(() -> {
+                    Parking.parkNanos(20_000_000);
+                    System.out.println("other");
+                });
+                throw new IllegalStateException("main ends");
+            });
+        }
+    }
+
+    /** The JVM must not end while a thread that is no daemon lives. */
+    static final class Leaves {
+        public static void main(String[] args) {
+            PicoThread.spawn(() -> {
+                Parking.parkNanos(100_000_000);
+                System.out.println("still here");
+            });
+        }
+    }
+
+    private static final class Ended {
+        int code;
+        String text;
+    }
+
+    private static Ended run(Class<?> program, String... options) throws Exception {
+        List<String> command = new ArrayList<>();
+        command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        File out = File.createTempFile("program", ".txt");
+        try {
+            Process p = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out).start();
+            Ended e = new Ended();
+            e.code = p.waitFor();
+            e.text = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
+            return e;
+        } finally {
+            Files.delete(out.toPath());
+        }
+    }
+
+    @Test
+    void a_million_threads_block_in_400_megabytes() throws Exception {
+        Ended e = run(Million.class, "-Xmx400m");
+        assertEquals("ended 0", e.text.trim());
+        assertEquals(0, e.code);
+    }
+
+    @Test
+    void when_main_throws_the_others_go_on_and_the_exit_code_is_1() throws Exception {
+        Ended e = run(Throws.class);
+        assertTrue(e.text.contains("Exception in thread \"main\" java.lang.IllegalStateException: main ends"), e.text);
+        assertTrue(e.text.contains("other\nhook"), e.text);
+        assertEquals(1, e.code, e.text);
+    }
+
+    @Test
+    void the_program_goes_on_after_the_kernel_threads_main_has_returned() throws Exception {
+        for (String backend : new String[] {"coroutines", "platform"}) {
+            Ended e = run(Leaves.class, "-Dlamprey.backend=" + backend);
+            assertEquals("still here", e.text.trim());
+            assertEquals(0, e.code);
+        }
+    }
+
+    @Test
+    void properties_choose_the_runtime() throws Exception {
+        assertTrue(run(Leaves.class, "-Dlamprey.scheduler=fair").text.contains("no scheduler is called \"fair\""));
+        Ended e = run(Leaves.class, "-Dlamprey.simulate=7");
+        assertEquals("still here", e.text.trim());
+    }
+}
