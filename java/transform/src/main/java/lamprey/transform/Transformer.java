@@ -14,6 +14,7 @@ import lamprey.transform.rewrite.Concatenation;
 import lamprey.transform.rewrite.MainMethods;
 import lamprey.transform.rewrite.Monitors;
 import lamprey.transform.rewrite.References;
+import lamprey.transform.rewrite.SerialVersion;
 import lamprey.transform.rewrite.RewriteTable;
 import lamprey.transform.rewrite.TableRewriter;
 import lamprey.transform.types.TypeInfo;
@@ -80,6 +81,8 @@ public final class Transformer {
                     checkMode(t);
                 }
             }
+            Types plain = types(false);
+            scope.values().forEach(c -> SerialVersion.keep(c, plain));
             if (options.rewrite) {
                 rewrite();
             }
@@ -174,7 +177,8 @@ public final class Transformer {
                 return;
             }
             result.suspendingClasses += methods > 0 ? 1 : 0;
-            if (methods > 0 || !old && catchesAll(c)) {
+            // With everything, each constructor counts as one that suspends: super(..) of another class calls the copy that the weaver makes.
+            if (methods > 0 || !old && (options.everything || catchesAll(c))) {
                 Woven woven = ClassWeaver.weave(c, new ClassCalls(c, graph, suspending), options.mode);
                 result.classes.put(c.name, woven.classFile);
                 result.classes.putAll(woven.frames);
@@ -226,35 +230,5 @@ public final class Transformer {
             }
         }
         return false;
-    }
-
-    /** What the weaver is told of a class. */
-    private static final class ClassCalls implements Calls {
-        private final ClassNode type;
-        private final CallGraph graph;
-        private final Map<MethodNode, Boolean> suspending;
-        private final Map<String, String> aliases;
-
-        ClassCalls(ClassNode type, CallGraph graph, Map<MethodNode, Boolean> suspending) {
-            this.type = type;
-            this.graph = graph;
-            this.suspending = suspending;
-            aliases = lamprey.transform.analysis.Aliases.of(type);
-        }
-
-        @Override
-        public boolean suspends(MethodNode method) {
-            return suspending.getOrDefault(method, false);
-        }
-
-        @Override
-        public boolean suspends(MethodInsnNode call) {
-            return graph.suspends(type, call);
-        }
-
-        @Override
-        public String aliases(MethodNode method) {
-            return aliases.getOrDefault(method.name + method.desc, "");
-        }
     }
 }
