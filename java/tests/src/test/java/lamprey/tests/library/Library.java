@@ -33,14 +33,22 @@ final class Library extends ClassLoader {
         return new Library(files(), null);
     }
 
-    static Library transformed() throws IOException {
-        Map<String, byte[]> files = files();
+    private static Library light;
+
+    /** Once for all tests: that takes a while. */
+    static synchronized Library transformed() throws IOException {
+        if (light == null) {
+            light = transform(files());
+        }
+        return light;
+    }
+
+    private static Library transform(Map<String, byte[]> files) throws IOException {
         List<Path> path = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(java.io.File.pathSeparator)) {
             path.add(Path.of(entry));
         }
         Options options = new Options();
-        options.rewrite = false;
         options.everything = true;
         try (ClassPath source = new ClassPath(path)) {
             Transformation done = new Transformer(options, source).transform(files);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A thread that cannot be suspended gets a clear error, and nothing else is lost. */
+/** A thread that cannot be suspended gets a clear error, and nothing else is lost. Callbacks of the JDK that can suspend do so completely. */
 class PinnedTest {
     private static final Class<?> CASES = Rewritten.packageOf(Cases.class).get(Cases.class);
 
@@ -20,8 +20,11 @@ class PinnedTest {
     @ParameterizedTest
     @MethodSource("names")
     @Timeout(60)
-    void blocking_call_is_refused(String name) throws Exception {
-        assertSaysWhere((String) CASES.getMethod("run", String.class).invoke(null, name));
+    void blocking_call_is_refused_or_all_of_them_end(String name) throws Exception {
+        String message = (String) CASES.getMethod("run", String.class).invoke(null, name);
+        if (!message.equals("suspended")) {
+            assertSaysWhere(message);
+        }
     }
 
     @Test

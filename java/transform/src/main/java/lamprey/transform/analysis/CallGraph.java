@@ -40,6 +40,7 @@ public final class CallGraph {
     private final Assumptions assumptions;
     private final Set<String> methods = new HashSet<>();
     private final Map<String, Set<String>> owners = new HashMap<>();
+    private final Set<String> scope = new HashSet<>();
     private final Map<String, List<TypeInfo>> subtypes = new HashMap<>();
     private final Map<String, List<Caller>> callers = new HashMap<>();
     private final Map<String, List<Lambda>> lambdas = new HashMap<>();
@@ -78,6 +79,7 @@ public final class CallGraph {
                 subtypes.computeIfAbsent(s, k -> new ArrayList<>()).add(t);
             }
         }
+        scope.forEach(c -> this.scope.add(c.name));
         for (ClassNode c : scope) {
             for (MethodNode m : c.methods) {
                 collect(c, m);
@@ -93,8 +95,7 @@ public final class CallGraph {
     }
 
     private void collect(ClassNode c, MethodNode m) {
-        noSites.addAll(Code.beforeConstructorCall(c.name, c.superName, m));
-        noSites.addAll(insideMonitors(m));
+        noSites.addAll(NoSites.of(c, m, types, scope));
         Caller caller = new Caller(c, m);
         boolean canSuspend = canBeTransformed(c, m);
         for (AbstractInsnNode i = m.instructions.getFirst(); i != null; i = i.getNext()) {
@@ -112,23 +113,6 @@ public final class CallGraph {
                 }
             }
         }
-    }
-
-    /** A JVM monitor is held by the kernel thread, so nothing may be suspended while it is held. */
-    private static Set<AbstractInsnNode> insideMonitors(MethodNode m) {
-        Set<AbstractInsnNode> inside = new HashSet<>();
-        boolean all = (m.access & Opcodes.ACC_SYNCHRONIZED) != 0;
-        boolean some = false;
-        for (AbstractInsnNode i = m.instructions.getFirst(); i != null && !all && !some; i = i.getNext()) {
-            some = i.getOpcode() == Opcodes.MONITORENTER;
-        }
-        int[] held = some ? Flow.monitors(m) : null;
-        for (int i = 0; (all || some) && i < m.instructions.size(); i++) {
-            if (all || held[i] > 0) {
-                inside.add(m.instructions.get(i));
-            }
-        }
-        return inside;
     }
 
     private boolean canBeTransformed(ClassNode c, MethodNode m) {
@@ -149,7 +133,8 @@ public final class CallGraph {
         if (everything != null) {
             for (ClassNode c : scope) {
                 for (MethodNode m : c.methods) {
-                    if (canBeTransformed(c, m)) {
+                    // A constructor without sites has no form that super(..) of a subclass could call as one.
+                    if (canBeTransformed(c, m) && !m.name.equals("<init>")) {
                         mark(types.get(c.name), m.name + m.desc);
                     }
                 }
@@ -256,8 +241,10 @@ public final class CallGraph {
         if (declares != null && (methods.contains(declares.name + "." + key) || declares.isMarked(key))) {
             return true;
         }
-        return everything != null && (everything.test(owner) || declares != null
-            && (everything.test(declares.name) || virtual && isOpen(owner, declares, key)));
+        if (everything == null || key.startsWith("<init>") && declares != null && scope.contains(declares.name)) {
+            return false;
+        }
+        return everything.test(owner) || declares != null && (everything.test(declares.name) || virtual && isOpen(owner, declares, key));
     }
 
     /** Whether a class that is not known could override the method. */
