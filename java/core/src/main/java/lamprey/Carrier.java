@@ -125,6 +125,7 @@ final class Carrier extends CarrierThread {
             // A fault of a scheduler that the program has written, or of this library: threads would be lost.
             runtime.broken(e);
         }
+        runtime.loseAll();
     }
 
     private void resume(PicoThread t) {

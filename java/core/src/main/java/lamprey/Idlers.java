@@ -89,7 +89,11 @@ final class Idlers {
         }
         runtime.step();
         PicoThread t = c.queue.next();
-        return t != null && !runtime.stopped ? t : search(c);
+        if (t != null && runtime.stopped) {
+            runtime.lost(t);
+            return null;
+        }
+        return t != null ? t : search(c);
     }
 
     private PicoThread periodic(Carrier c) {

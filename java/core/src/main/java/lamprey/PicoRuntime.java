@@ -43,6 +43,13 @@ public final class PicoRuntime implements AutoCloseable {
     /** The one that is made when it is first used. */
     private static final class Standard {
         static final PicoRuntime RUNTIME = Builder.fromProperties().build();
+
+        static {
+            String signal = System.getProperty("lamprey.dump");
+            if (signal != null) {
+                DumpSignal.install(signal, RUNTIME);
+            }
+        }
     }
 
     private PicoRuntime(Builder b) {
@@ -84,7 +91,8 @@ public final class PicoRuntime implements AutoCloseable {
 
     /**
      * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
-     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed).
+     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as USR1, at
+     * which {@link #dump} is printed).
      */
     public static PicoRuntime standard() {
         return Standard.RUNTIME;
@@ -266,6 +274,14 @@ public final class PicoRuntime implements AutoCloseable {
             startOnKernel(t);
         }
         starting.decrementAndGet();
+        lookAgain();
+    }
+
+    /** In a simulation: nothing is expected from outside any more, so an idle carrier need not wait for the real time. */
+    private void lookAgain() {
+        if (virtual != null) {
+            idlers.wakeAll();
+        }
     }
 
     void startFrom(Carrier c, PicoThread t) {
@@ -434,12 +450,22 @@ public final class PicoRuntime implements AutoCloseable {
     public void shutdown() {
         stopped = true;
         idlers.wakeAll();
-        for (PicoThread t : threads()) {
-            t.lost(fault);
-        }
+        loseAll();
         synchronized (endLock) {
             endLock.notifyAll();
         }
+    }
+
+    /** Tells who waits for the end of a blocked thread that there will be none. Also called by each carrier at its end, for the threads that have blocked since. */
+    void loseAll() {
+        for (PicoThread t : threads()) {
+            t.lost(fault);
+        }
+    }
+
+    /** A ready thread that does not run any more. */
+    void lost(PicoThread t) {
+        t.lost(fault);
     }
 
     /** As {@link #shutdown()}. */
@@ -531,6 +557,9 @@ public final class PicoRuntime implements AutoCloseable {
     /** More, or fewer, kernel threads will wake a thread of this runtime: in a simulation, it is no deadlock to wait for them. */
     public void external(int change) {
         external.addAndGet(change);
+        if (change < 0) {
+            lookAgain();
+        }
     }
 
     /**

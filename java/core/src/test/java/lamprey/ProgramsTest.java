@@ -3,7 +3,9 @@ package lamprey;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.BufferedReader;
 import java.io.File;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -67,16 +69,31 @@ class ProgramsTest {
         }
     }
 
+    /** Blocks until it is killed. */
+    static final class Blocks {
+        public static void main(String[] args) {
+            PicoThread t = new PicoThread(Parking::park, "sleeper");
+            t.start();
+            Until.holds(() -> t.getState() == Thread.State.WAITING && !t.runtime.threads().isEmpty());
+            System.out.println("blocked");
+        }
+    }
+
     private static final class Ended {
         int code;
         String text;
     }
 
-    private static Ended run(Class<?> program, String... options) throws Exception {
+    private static List<String> command(Class<?> program, String... options) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        return command;
+    }
+
+    private static Ended run(Class<?> program, String... options) throws Exception {
+        List<String> command = command(program, options);
         File out = File.createTempFile("program", ".txt");
         try {
             Process p = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out).start();
@@ -111,6 +128,21 @@ class ProgramsTest {
             assertEquals("still here", e.text.trim());
             assertEquals(0, e.code);
         }
+    }
+
+    @Test
+    void a_signal_prints_the_dump() throws Exception {
+        Process p = new ProcessBuilder(command(Blocks.class, "-Dlamprey.dump=USR1")).redirectErrorStream(true).start();
+        try (BufferedReader out = new BufferedReader(new InputStreamReader(p.getInputStream(), StandardCharsets.UTF_8))) {
+            assertEquals("blocked", out.readLine());
+            assertEquals(0, new ProcessBuilder("kill", "-USR1", Long.toString(p.pid())).start().waitFor());
+            assertEquals("1 threads that block or have blocked", out.readLine());
+            String thread = out.readLine();
+            assertTrue(thread.startsWith("\"sleeper\"") && thread.endsWith("WAITING, parked"), thread);
+        } finally {
+            p.destroyForcibly();
+        }
+        assertTrue(run(Blocks.class, "-Dlamprey.dump=KILL").text.contains("lamprey.dump=KILL"));
     }
 
     @Test

@@ -295,7 +295,7 @@ class RuntimeTest {
         try (PicoRuntime r = PicoRuntime.builder().carriers(2).build()) {
             PicoThread t = new PicoThread(Parking::park, "listed");
             r.start(t);
-            Until.holds(() -> t.getState() == Thread.State.WAITING);
+            Until.holds(() -> t.getState() == Thread.State.WAITING && r.threads().size() == 1);
             assertSame(t, r.threads().get(0));
             String dump = r.dump();
             assertTrue(dump.contains("\"listed\"") && dump.contains("parked"), dump);

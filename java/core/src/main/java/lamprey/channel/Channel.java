@@ -2,6 +2,7 @@ package lamprey.channel;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import lamprey.Parking;
 import lamprey.event.Backoff;
 import lamprey.event.Choice;
 import lamprey.event.Event;
@@ -67,7 +68,12 @@ public final class Channel<T> implements AutoCloseable {
     public void send(T value) throws InterruptedException {
         Single waiting = sendOrWait(value);
         if (waiting != null) {
-            Port.result(waiting.await(senders));
+            try {
+                Port.result(Parking.await(waiting));
+            } catch (InterruptedException e) {
+                waiting.leave(senders);
+                throw e;
+            }
         }
     }
 
@@ -93,7 +99,16 @@ public final class Channel<T> implements AutoCloseable {
      */
     public T recv() throws InterruptedException {
         Object v = receiveOrWait();
-        return Port.result(v instanceof Single ? ((Single) v).await(receivers) : v);
+        if (!(v instanceof Single)) {
+            return Port.result(v);
+        }
+        Single waiting = (Single) v;
+        try {
+            return Port.result(Parking.await(waiting));
+        } catch (InterruptedException e) {
+            waiting.leave(receivers);
+            throw e;
+        }
     }
 
     /** As {@link #recv()}, for at most this time; null if there was no value. */
@@ -145,8 +160,13 @@ public final class Channel<T> implements AutoCloseable {
     /** The number of values in the buffer. */
     public int size() {
         synchronized (this) {
-            return buffer == null ? 0 : buffer.size();
+            return count();
         }
+    }
+
+    /** Under the lock. */
+    private int count() {
+        return buffer == null ? 0 : buffer.size();
     }
 
     /** Null if the value was sent; else the offer, which is queued. */
@@ -192,7 +212,7 @@ public final class Channel<T> implements AutoCloseable {
         if (receiver != Port.NO) {
             return receiver == Port.BUSY ? receiver : null;
         }
-        if (size() < capacity) {
+        if (count() < capacity) {
             put(value);
             return null;
         }
@@ -201,7 +221,7 @@ public final class Channel<T> implements AutoCloseable {
 
     /** Under the lock; see {@link Port#poll}. */
     private Object pollReceive(Choice self) {
-        if (size() > 0) {
+        if (count() > 0) {
             Object v = buffer.poll();
             return v == NULL ? null : v;
         }
@@ -217,7 +237,7 @@ public final class Channel<T> implements AutoCloseable {
 
     /** Under the lock, after a value has been taken from the buffer: the sender that has waited longest puts its own there. */
     private void refill() {
-        while (size() < capacity) {
+        while (count() < capacity) {
             Offer o = senders.choose(null);
             if (o == null) {
                 return;

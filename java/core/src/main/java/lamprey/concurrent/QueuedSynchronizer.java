@@ -1,5 +1,6 @@
 package lamprey.concurrent;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
@@ -36,10 +37,15 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
     private volatile int state;
     transient volatile Node head;
     private transient Node tail;
-    private final transient Object lock = new Object();
+    private final Lock lock = new Lock();
 
     /** For subclasses. */
     protected QueuedSynchronizer() {}
+
+    /** An object with a monitor, that can be written to a stream with a program's synchronizer. */
+    private static final class Lock implements Serializable {
+        private static final long serialVersionUID = 1;
+    }
 
     /** One thread that waits, in the queue or at a condition. */
     static final class Node {

@@ -24,7 +24,8 @@ import lamprey.instrument.Suspendable;
  *
  * <p>No scheduler is involved: the computation runs on the thread that calls {@code run}, light or kernel thread. If it calls a blocking method of a
  * thread, that thread blocks, in {@code run}. Continuations may be nested; {@code suspend} is of the innermost one that runs. The computation and
- * what it calls on the way to {@code suspend} must be transformed.
+ * what it calls on the way to {@code suspend} must be transformed. A lock that is held across {@code suspend} belongs to the thread that took it: only that
+ * thread can go on and leave it.
  *
  * <p><b>Invariant.</b> {@link #state} leaves READY by one compare-and-set only, so at most one call of {@code run}, {@code fail} or of a codec gets
  * the frames.

@@ -3,7 +3,7 @@ package lamprey.continuation;
 import java.util.ArrayList;
 import java.util.List;
 import lamprey.PicoThread;
-import lamprey.instrument.Backend;
+import lamprey.instrument.Built;
 import lamprey.instrument.Coroutine;
 import lamprey.instrument.Execution;
 import lamprey.instrument.Frame;
@@ -66,7 +66,7 @@ final class Delimited extends Coroutine {
         }
         if (s != null) {
             s.capture(new Start(this), BODY, computation);
-            if (!Backend.FLAGS) {
+            if (!Built.WITH_FLAGS) {
                 throw s;
             }
         }

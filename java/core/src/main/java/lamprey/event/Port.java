@@ -1,5 +1,7 @@
 package lamprey.event;
 
+import lamprey.Parking;
+
 /**
  * A base event: an operation on an object with a lock and queues of waiting threads. Channels are made of it; a program may add its own.
  *
@@ -89,7 +91,12 @@ public abstract class Port<T> extends Event<T> {
             }
             Backoff.pause(spins);
         }
-        return result(waiting.await(queue));
+        try {
+            return result(Parking.await(waiting));
+        } catch (InterruptedException e) {
+            waiting.leave(queue);
+            throw e;
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package lamprey.event;
 
+import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
@@ -49,24 +50,11 @@ public final class Single extends Offer {
     }
 
     /**
-     * Waits until a peer has completed it. Blocks; without the lock.
-     *
-     * @return the result
-     * @throws InterruptedException if the thread is interrupted before a peer has chosen it; the operation has then not happened
-     */
-    public Object await(Waiters queue) throws InterruptedException {
-        try {
-            return Parking.await(this);
-        } catch (InterruptedException e) {
-            leave(queue);
-            throw e;
-        }
-    }
-
-    /**
-     * As {@link #await(Waiters)}, for at most this time.
+     * Waits until a peer has completed it, for at most this time. Blocks; without the lock. An operation without a limit calls {@link Parking#await(Blocker)} itself, which
+     * saves a frame, and {@link #leave} if that throws.
      *
      * @return the result, or {@link Port#NO} if the time is up and the operation has not happened
+     * @throws InterruptedException if the thread is interrupted before a peer has chosen it; the operation has then not happened
      */
     public Object await(Waiters queue, long nanos) throws InterruptedException {
         try {
@@ -82,7 +70,8 @@ public final class Single extends Offer {
         }
     }
 
-    private void leave(Waiters queue) {
+    /** Takes it out of the queue, if no peer has completed it. Without the lock. */
+    public void leave(Waiters queue) {
         synchronized (queue.lock) {
             queue.remove(this);
         }

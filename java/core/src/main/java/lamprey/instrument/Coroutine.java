@@ -172,10 +172,10 @@ public abstract class Coroutine {
 
     /** With flags that is how a method suspends; else a {@link Suspend} was caught on its way, and the thread has gone on. */
     private static boolean returnedWhileActive(Execution e) {
-        if (!Backend.FLAGS) {
+        if (!Built.WITH_FLAGS) {
             e.resume.error = swallowed(e);
         }
-        return Backend.FLAGS;
+        return Built.WITH_FLAGS;
     }
 
     /** The call of {@code run()} by {@link #body()}, for each class of targets: a program starts threads of many. */

@@ -72,7 +72,7 @@ public final class Execution {
     }
 
     private <T> T unwind() {
-        if (Backend.FLAGS) {
+        if (Built.WITH_FLAGS) {
             return null;
         }
         throw suspend;

@@ -8,13 +8,12 @@ import lamprey.PicoThread;
 /** The beginning and the end of a transformed program. Called by generated code. */
 public final class Main {
     private static final Map<PicoThread, Thread> HOOKS = new ConcurrentHashMap<>();
-    private static final long FIRST_THREAD = 1;
 
     private Main() {}
 
     /**
      * Runs the program's {@code main} as the first light thread of {@link PicoRuntime#standard()}, and returns when all threads that are no daemons have ended. An exception that
-     * main throws is reported at once, as that of any thread; at the end the exit code is 1, or, if the caller is not the JVM's first thread, it is thrown.
+     * main throws is reported at once, as that of any thread; at the end the exit code is 1, or, if other code than the JVM has called main, it is thrown.
      */
     public static void run(Runnable main) {
         PicoRuntime runtime = PicoRuntime.standard();
@@ -35,7 +34,7 @@ public final class Main {
             runtime.runToEnd(t);
             ended = true;
         } finally {
-            if ((!ended || thrown[0] != null) && Thread.currentThread().getId() == FIRST_THREAD) {
+            if ((!ended || thrown[0] != null) && isCalledByJvm()) {
                 System.out.flush();
                 exit();
             }
@@ -43,6 +42,11 @@ public final class Main {
         if (thrown[0] != null) {
             Main.<RuntimeException>rethrow(thrown[0]);
         }
+    }
+
+    /** Whether the program's main was called by nobody else: then there is only this class, and main, on the stack. */
+    private static boolean isCalledByJvm() {
+        return new Throwable().getStackTrace().length == 3;
     }
 
     private static void exit() {

@@ -130,7 +130,7 @@ public final class Reflection {
 
     private static Object save(Suspend s, Call frame, Site site, Object receiver) throws Throwable {
         Suspend thrown = s.capture(frame, frame.method(), site, receiver);
-        if (Backend.FLAGS) {
+        if (Built.WITH_FLAGS) {
             return null;
         }
         throw thrown;

@@ -1,5 +1,8 @@
 package lamprey.instrument;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
@@ -87,12 +90,20 @@ public final class Site {
             Class<?> named = callee.owner.equals(owner) ? callee.type : named(callee);
             return named != null && selected(named, callee, null) == callee.type;
         }
-        Method m = declared(callee.type);
-        if (receiver == null || m == null || !callee.type.isAssignableFrom(receiver)) {
+        if (receiver == null || !callee.type.isAssignableFrom(receiver)) {
             return false;
         }
+        Method m = null;
+        try {
+            m = declared(callee.type);
+            if (m == null) {
+                return false;
+            }
+        } catch (LinkageError e) {
+            // It has a method with a type that is missing. That it declares the callee is known all the same.
+        }
         // A private method is what is named: no other overrides it.
-        return Modifier.isPrivate(m.getModifiers()) ? callee.owner.equals(owner) : selected(receiver, callee, m) == callee.type;
+        return m != null && Modifier.isPrivate(m.getModifiers()) ? callee.owner.equals(owner) : selected(receiver, callee, m) == callee.type;
     }
 
     private Class<?> named(MethodInfo callee) {
@@ -111,12 +122,30 @@ public final class Site {
      */
     private Class<?> selected(Class<?> from, MethodInfo callee, Method overridden) {
         for (Class<?> c = from; c != null; c = c.getSuperclass()) {
-            Method m = declared(c);
+            Method m;
+            try {
+                m = declared(c);
+            } catch (LinkageError e) {
+                return c == callee.type ? c : resolved(c, callee);
+            }
             if (m != null && (overridden == null || c == callee.type || overrides(m, overridden))) {
                 return c;
             }
         }
         return callee.type.isInterface() && callee.type.isAssignableFrom(from) && !isRefined(from, callee.type) ? callee.type : null;
+    }
+
+    /** As {@link #selected}, by the JVM, without a list of the class's methods; since JDK 9. Null if that is not possible: the frame is refused then. */
+    private Class<?> resolved(Class<?> from, MethodInfo callee) {
+        try {
+            Method in = MethodHandles.class.getMethod("privateLookupIn", Class.class, MethodHandles.Lookup.class);
+            MethodHandles.Lookup lookup = (MethodHandles.Lookup) in.invoke(null, from, MethodHandles.lookup());
+            MethodType type = MethodType.fromMethodDescriptorString(desc, callee.type.getClassLoader());
+            MethodHandle found = kind == 's' ? lookup.findStatic(from, name, type) : lookup.findVirtual(from, name, type);
+            return lookup.revealDirect(found).getDeclaringClass();
+        } catch (ReflectiveOperationException | LinkageError | TypeNotPresentException e) {
+            return null;
+        }
     }
 
     private static boolean overrides(Method m, Method overridden) {
@@ -135,12 +164,20 @@ public final class Site {
     private boolean isRefined(Class<?> from, Class<?> general) {
         for (Class<?> c = from; c != null; c = c.getSuperclass()) {
             for (Class<?> i : c.getInterfaces()) {
-                if (i != general && general.isAssignableFrom(i) && (declared(i) != null || isRefined(i, general))) {
+                if (i != general && general.isAssignableFrom(i) && (mayDeclare(i) || isRefined(i, general))) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    private boolean mayDeclare(Class<?> c) {
+        try {
+            return declared(c) != null;
+        } catch (LinkageError e) {
+            return true;
+        }
     }
 
     /** The method of this call's name and descriptor, and kind, that a class declares; null if none. */

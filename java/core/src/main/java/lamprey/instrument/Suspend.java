@@ -84,7 +84,7 @@ public final class Suspend extends Error {
      * @return {@code caught} if it is no {@code Suspend}, else a {@link PinnedError}
      */
     public static Throwable escaped(Throwable caught, String where) {
-        if (Backend.FLAGS) {
+        if (Built.WITH_FLAGS) {
             Suspend s = Execution.unwinding();
             if (s == null) {
                 return caught;

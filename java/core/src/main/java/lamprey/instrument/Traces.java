@@ -38,7 +38,20 @@ public final class Traces {
      */
     static void stitch(Throwable t, Frame resumed, Frame caller) {
         if (ENABLED) {
-            completeAll(t, resumed == null ? null : resumed.getClass().getName(), resumed, caller, identities());
+            completeSafely(t, resumed == null ? null : resumed.getClass().getName(), resumed, caller);
+        }
+    }
+
+    /** An exception's methods may be the program's: what they throw, or that they try to block, must not reach the runtime. */
+    private static void completeSafely(Throwable t, String frameClass, Frame resumed, Frame caller) {
+        try {
+            completeAll(t, frameClass, resumed, caller, identities());
+        } catch (Throwable thrown) {
+            // The trace stays as the JVM has made it.
+        }
+        Suspend s = Execution.unwinding();
+        if (s != null) {
+            s.refuse("the completion of a stack trace", "a method of " + t.getClass().getName());
         }
     }
 
@@ -57,7 +70,7 @@ public final class Traces {
             int bottom = bottom(here);
             if (bottom > 0) {
                 String frame = isStart(here[bottom]) ? null : here[bottom - 1].getClassName();
-                completeAll(t, frame, null, running.top, identities());
+                completeSafely(t, frame, null, running.top);
             }
         }
     }

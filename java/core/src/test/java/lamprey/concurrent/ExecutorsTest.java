@@ -240,11 +240,16 @@ class ExecutorsTest {
         ScheduledExecutorService e = Executors.newScheduledThreadPool(2);
         host.run(() -> {
             LinkedBlockingQueue<Integer> order = new LinkedBlockingQueue<>();
-            ScheduledFuture<?> late = e.schedule(() -> order.add(2), 20, TimeUnit.MILLISECONDS);
-            e.schedule(() -> order.add(1), 1, TimeUnit.MILLISECONDS);
-            late.get();
+            ScheduledFuture<?> late = e.schedule(() -> order.add(2), 1, TimeUnit.HOURS);
+            ScheduledFuture<Integer> early = e.schedule(() -> {
+                order.add(1);
+                return 9;
+            }, 1, TimeUnit.MILLISECONDS);
+            assertEquals(9, early.get());
             assertEquals(1, order.take());
-            assertEquals(2, order.take());
+            assertFalse(late.isDone());
+            assertTrue(late.getDelay(TimeUnit.MINUTES) > 0);
+            assertTrue(late.cancel(false));
             AtomicInteger runs = new AtomicInteger();
             ScheduledFuture<?> periodic = e.scheduleAtFixedRate(() -> {
                 try {

@@ -94,7 +94,7 @@ class QueuesTest {
     @EnumSource(Host.class)
     void every_removal_makes_place_for_one_who_waits(Host host) throws Throwable {
         List<java.util.function.Consumer<BlockingQueue<Integer>>> removals = Arrays.asList(q -> q.poll(), q -> q.remove(1), q -> q.clear(),
-            q -> q.drainTo(new ArrayList<>()), q -> q.removeIf(x -> true), q -> q.removeAll(Arrays.asList(1)), q -> q.remove(), q -> {
+            q -> q.drainTo(new ArrayList<>()), q -> q.removeIf(x -> x == 1), q -> q.removeAll(Arrays.asList(1)), q -> q.remove(), q -> {
                 Iterator<Integer> i = q.iterator();
                 i.next();
                 i.remove();
@@ -121,9 +121,9 @@ class QueuesTest {
         private final long time;
         final int n;
 
-        Later(int n, long nanos) {
+        Later(int n, long time) {
             this.n = n;
-            time = System.nanoTime() + nanos;
+            this.time = time;
         }
 
         @Override
@@ -141,15 +141,19 @@ class QueuesTest {
     @EnumSource(Host.class)
     void delayed_elements_come_in_the_order_of_their_times(Host host) throws Throwable {
         DelayQueue<Later> q = new DelayQueue<>();
+        long now = System.nanoTime();
+        q.put(new Later(3, now + 9_000_000));
+        q.put(new Later(1, now + 1_000_000));
+        q.put(new Later(2, now + 4_000_000));
         host.run(() -> {
             assertEquals(1, q.take().n);
             assertEquals(2, q.take().n);
             assertEquals(3, q.take().n);
-        }, () -> {
-            q.put(new Later(3, 9_000_000));
-            q.put(new Later(1, 1_000_000));
-            q.put(new Later(2, 4_000_000));
+            assertNull(q.poll());
         });
+        // An earlier one comes while a thread waits for a later one.
+        q.put(new Later(5, System.nanoTime() + TimeUnit.HOURS.toNanos(1)));
+        host.run(() -> assertEquals(4, q.take().n), () -> q.put(new Later(4, System.nanoTime() + 1_000_000)));
     }
 
     @ParameterizedTest

@@ -1,8 +1,11 @@
 package lamprey.instrument;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
@@ -58,7 +61,7 @@ class SiteTest {
     }
 
     private static MethodInfo of(Class<?> type, String name) {
-        return MethodInfo.primitive(type, name, "()V");
+        return MethodInfo.transformed(type, name, "()V", "SiteTest.java", 1, "", "");
     }
 
     @Test
@@ -138,6 +141,72 @@ class SiteTest {
             }
         }));
         assertFalse(Site.parse("i java/lang/Runnable run ()V 1").leadsTo(body, lambda));
+    }
+
+    /** A type that is missing where {@link #loader} loads the others. */
+    static class Missing {}
+
+    public static class Optional {
+        public void m() {}
+
+        Missing other(Missing m) {
+            return m;
+        }
+    }
+
+    public static class OptionalSub extends Optional {
+        void another(Missing m) {}
+    }
+
+    public static class OptionalOverride extends OptionalSub {
+        @Override
+        public void m() {
+            super.m();
+        }
+
+        void third(Missing m) {}
+    }
+
+    private static ClassLoader loader() {
+        return new ClassLoader(SiteTest.class.getClassLoader()) {
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (name.contains("$Missing")) {
+                    throw new ClassNotFoundException(name);
+                }
+                if (!name.contains("SiteTest$Optional")) {
+                    return super.loadClass(name, resolve);
+                }
+                Class<?> loaded = findLoadedClass(name);
+                if (loaded != null) {
+                    return loaded;
+                }
+                try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                    byte[] file = new byte[1 << 16];
+                    int n = 0;
+                    for (int b = in.read(); b >= 0; b = in.read()) {
+                        file[n++] = (byte) b;
+                    }
+                    return defineClass(name, file, 0, n);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        };
+    }
+
+    @Test
+    void methods_cannot_be_listed_as_a_type_is_missing() throws Exception {
+        ClassLoader loader = loader();
+        Class<?> base = loader.loadClass(Optional.class.getName());
+        Class<?> sub = loader.loadClass(OptionalSub.class.getName());
+        Class<?> override = loader.loadClass(OptionalOverride.class.getName());
+        assertThrows(NoClassDefFoundError.class, base::getDeclaredMethods);
+        Site call = site('v', base, "m");
+        assertTrue(call.leadsTo(of(base, "m"), base.getConstructor().newInstance()));
+        assertTrue(call.leadsTo(of(base, "m"), sub.getConstructor().newInstance()));
+        assertTrue(call.leadsTo(of(override, "m"), override.getConstructor().newInstance()));
+        assertFalse(call.leadsTo(of(base, "m"), override.getConstructor().newInstance()));
     }
 
     @Test

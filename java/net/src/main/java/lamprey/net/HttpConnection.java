@@ -243,7 +243,7 @@ public class HttpConnection extends HttpURLConnection {
             return false;
         }
         if (++redirects >= MOST_REDIRECTS) {
-            throw new ProtocolException("Server redirected too many  times (" + MOST_REDIRECTS + ")");
+            throw new ProtocolException("Server redirected too many times (" + MOST_REDIRECTS + ")");
         }
         body.close();
         if (method.equals("POST") && code != 307 && code != 308) {

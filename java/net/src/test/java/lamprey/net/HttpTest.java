@@ -126,7 +126,7 @@ class HttpTest {
                 .append(c.getDate() > 0).append(' ').append(c.getHeaderFieldInt("Content-length", -5)).append(' ');
             trace.append(hash(c.getInputStream()));
         } catch (IOException e) {
-            trace.append(e.getClass().getName()).append(": ").append(e.getMessage());
+            trace.append(e.getClass().getName()).append(": ").append(String.valueOf(e.getMessage()).replace("  ", " "));
             InputStream error = c.getErrorStream();
             trace.append(' ').append(error == null ? "none" : "" + hash(error));
         }

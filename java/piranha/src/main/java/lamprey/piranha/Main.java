@@ -12,6 +12,10 @@ public final class Main {
     /** {@code java -jar piranha.jar --help} says what there is. Exit codes: 0 done, 1 given up, 2 a mistake in the command line. */
     public static void main(String[] args) {
         Options options = options(args);
+        if (options.program == Options.Program.VIRTUAL) {
+            System.err.println("--program virtual is for classes that are not transformed (JdkMain); here there is --backend virtual");
+            System.exit(2);
+        }
         Session session = new Session(options);
         PicoRuntime runtime;
         try {

@@ -231,34 +231,4 @@ public final class Transformer {
         }
         return false;
     }
-
-    /** What the weaver is told of a class. */
-    private static final class ClassCalls implements Calls {
-        private final ClassNode type;
-        private final CallGraph graph;
-        private final Map<MethodNode, Boolean> suspending;
-        private final Map<String, String> aliases;
-
-        ClassCalls(ClassNode type, CallGraph graph, Map<MethodNode, Boolean> suspending) {
-            this.type = type;
-            this.graph = graph;
-            this.suspending = suspending;
-            aliases = lamprey.transform.analysis.Aliases.of(type);
-        }
-
-        @Override
-        public boolean suspends(MethodNode method) {
-            return suspending.getOrDefault(method, false);
-        }
-
-        @Override
-        public boolean suspends(MethodInsnNode call) {
-            return graph.suspends(type, call);
-        }
-
-        @Override
-        public String aliases(MethodNode method) {
-            return aliases.getOrDefault(method.name + method.desc, "");
-        }
-    }
 }

@@ -152,4 +152,14 @@ class RewriteTest {
         run("public class A { public String toString() { return \"A\"; } static String a() { return \"x\" + new A(); } }");
         assertEquals(0, field("lamprey.instrument.Concat", "calls"));
     }
+
+    @Test
+    void super_of_a_constructor_without_calls_when_everything_is_transformed() throws Exception {
+        Program p = new Program("public class A { A() {} static String a() { return new B(\"xyz\").toString(); } }",
+            "class B extends A { final int n; B(CharSequence s) { super(); n = s.length(); } public String toString() { return \"B\" + n; } }");
+        p.options.everything = true;
+        p.transform();
+        assertTrue(p.suspends("B.<init>"));
+        assertEquals("B3", Program.call(p.load(), "A", "a"));
+    }
 }

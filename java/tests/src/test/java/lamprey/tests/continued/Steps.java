@@ -148,7 +148,7 @@ public final class Steps {
         List<String> log = new ArrayList<>();
         Continuation<String, Object> k = Continuation.of(first -> {
             try {
-                List.of(1, 2).forEach(n -> Continuation.suspend(n));
+                java.util.stream.IntStream.range(1, 3).forEach(n -> Continuation.suspend(n));
             } catch (Error e) {
                 log.add(e.getClass().getSimpleName());
             }

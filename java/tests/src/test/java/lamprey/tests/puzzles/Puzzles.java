@@ -444,6 +444,50 @@ public final class Puzzles {
         }
     }
 
+    /** Whose methods do what those of an exception should not. */
+    static class Odd extends RuntimeException {
+        private static final long serialVersionUID = 1;
+        final boolean throwing;
+
+        Odd(boolean throwing) {
+            this.throwing = throwing;
+        }
+
+        @Override
+        public synchronized Throwable getCause() {
+            if (throwing) {
+                throw new IllegalStateException("no cause");
+            }
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                return e;
+            }
+            return null;
+        }
+    }
+
+    static String exceptions_with_odd_methods() {
+        StringBuilder s = new StringBuilder();
+        for (int i = 0; i < 4; i++) {
+            try {
+                odd(i);
+            } catch (Odd e) {
+                s.append(e.throwing).append(nap(i));
+            }
+        }
+        return s.toString();
+    }
+
+    private static int odd(int i) {
+        return nap(i) + odder(nap(i));
+    }
+
+    private static int odder(int i) {
+        Thread.yield();
+        throw new Odd(i % 2 == 0);
+    }
+
     static String string_switch_and_loops() {
         StringBuilder s = new StringBuilder();
         for (String w : Arrays.asList("a", "bb", "ccc", "Aa", "BB")) {
@@ -473,7 +517,7 @@ public final class Puzzles {
     }
 
     static String deep_recursion() {
-        return "" + sum(3000);
+        return "" + sum(2000);
     }
 
     private static long sum(int n) {

@@ -95,12 +95,7 @@ public final class CallGraph {
     }
 
     private void collect(ClassNode c, MethodNode m) {
-        noSites.addAll(Code.beforeConstructorCall(c.name, c.superName, m));
-        noSites.addAll(insideMonitors(m));
-        MethodInsnNode constructor = Code.constructorCall(c.name, c.superName, m);
-        if (constructor != null && !canResumeConstructor(constructor)) {
-            noSites.add(constructor);
-        }
+        noSites.addAll(NoSites.of(c, m, types, scope));
         Caller caller = new Caller(c, m);
         boolean canSuspend = canBeTransformed(c, m);
         for (AbstractInsnNode i = m.instructions.getFirst(); i != null; i = i.getNext()) {
@@ -118,30 +113,6 @@ public final class CallGraph {
                 }
             }
         }
-    }
-
-    /** Whether the constructor has been, or will be, transformed, so that {@code super(..)} can save the frame that calls it. */
-    private boolean canResumeConstructor(MethodInsnNode call) {
-        String key = call.name + call.desc;
-        TypeInfo t = types.get(call.owner);
-        return t != null && (scope.contains(t.name) ? !t.primitives.contains(key) : t.mode != null && t.suspendables.contains(key));
-    }
-
-    /** A JVM monitor is held by the kernel thread, so nothing may be suspended while it is held. */
-    private static Set<AbstractInsnNode> insideMonitors(MethodNode m) {
-        Set<AbstractInsnNode> inside = new HashSet<>();
-        boolean all = (m.access & Opcodes.ACC_SYNCHRONIZED) != 0;
-        boolean some = false;
-        for (AbstractInsnNode i = m.instructions.getFirst(); i != null && !all && !some; i = i.getNext()) {
-            some = i.getOpcode() == Opcodes.MONITORENTER;
-        }
-        int[] held = some ? Flow.monitors(m) : null;
-        for (int i = 0; (all || some) && i < m.instructions.size(); i++) {
-            if (all || held[i] > 0) {
-                inside.add(m.instructions.get(i));
-            }
-        }
-        return inside;
     }
 
     private boolean canBeTransformed(ClassNode c, MethodNode m) {
