@@ -1,7 +1,6 @@
 package lamprey.agent;
 
 import java.util.List;
-import java.util.Locale;
 import lamprey.transform.Mode;
 import lamprey.transform.Options;
 import lamprey.transform.Patterns;
@@ -27,6 +26,10 @@ final class AgentOptions {
                 o.set(part.substring(0, equals).trim(), part.substring(equals + 1).trim());
             }
         }
+        if (o.options.includes.isEmpty()) {
+            throw new IllegalArgumentException("no packages are named, so no thread would be light; write -javaagent:..=packages=com.foo,com.bar, or packages=* for the default package,"
+                + " packages=** for all; " + KNOWN);
+        }
         return o;
     }
 
@@ -39,7 +42,7 @@ final class AgentOptions {
                 add(options.excludes, value);
                 break;
             case "mode":
-                options.mode = mode(value);
+                options.mode = Mode.named(value);
                 break;
             case "rewrite":
                 options.rewrite = bool(name, value);
@@ -53,21 +56,15 @@ final class AgentOptions {
     }
 
     private static void add(List<String> patterns, String value) {
-        for (String p : value.split(",")) {
-            patterns.add(p.trim());
-            if (!p.contains("*")) {
-                patterns.add(p.trim() + ".**");
+        for (String text : value.split(",")) {
+            String p = text.trim();
+            if (!p.isEmpty()) {
+                patterns.add(p);
+                if (!p.contains("*")) {
+                    patterns.add(p + ".**");
+                }
             }
         }
-    }
-
-    private static Mode mode(String value) {
-        for (Mode m : Mode.values()) {
-            if (m.name().toLowerCase(Locale.ROOT).equals(value)) {
-                return m;
-            }
-        }
-        throw new IllegalArgumentException("the mode is " + value + "; known are exceptions and flags");
     }
 
     private static boolean bool(String name, String value) {
@@ -75,6 +72,11 @@ final class AgentOptions {
             throw new IllegalArgumentException("" + name + " is " + value + ", not true or false");
         }
         return value.equals("true");
+    }
+
+    /** The patterns of the packages. */
+    String packages() {
+        return String.join(", ", options.includes);
     }
 
     boolean isExcluded(String internalName) {

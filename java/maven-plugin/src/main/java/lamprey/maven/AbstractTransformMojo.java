@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import lamprey.transform.Mode;
 import lamprey.transform.Options;
 import lamprey.transform.Refusal;
@@ -34,7 +33,8 @@ abstract class AbstractTransformMojo extends AbstractMojo {
     @Parameter
     private List<String> excludes;
 
-    /** More interfaces whose methods may suspend although no implementation is seen; {@code Runnable} and {@code Callable} are always among them. */
+    /** More interfaces whose methods may suspend although no implementation is seen, beside {@code Runnable}, {@code Callable}, those of {@code java.util.function}, and
+     * public ones of the project that none of its classes implements. */
     @Parameter
     private List<String> assume;
 
@@ -106,11 +106,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
 
     private Options options() {
         Options o = new Options();
-        try {
-            o.mode = Mode.valueOf(mode.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the mode is " + mode + "; known are exceptions and flags", e);
-        }
+        o.mode = Mode.named(mode);
         o.rewrite = rewrite;
         o.everything = everything;
         o.anyMode = anyMode;

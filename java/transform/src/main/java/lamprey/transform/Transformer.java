@@ -134,7 +134,7 @@ public final class Transformer {
         private Types analyse() {
             Types types = types(true);
             Predicate<String> everything = options.everything ? name -> scope.containsKey(name) || isOurs(name) : null;
-            graph = new CallGraph(types, scope.values(), everything, new Assumptions(options.assume));
+            graph = new CallGraph(types, scope.values(), everything, new Assumptions(options.assume, options.rewrite));
             return types;
         }
 

@@ -59,7 +59,7 @@ class AnalysisTest {
     @Test
     void a_lambda_makes_calls_of_its_interface_sites() {
         Program p = of("class A { static int twice(java.util.function.IntSupplier s) { return s.getAsInt() * 2; }"
-            + " static int a() { return twice(() -> { " + SLEEP + " return 3; }); } static int plain(java.util.function.IntUnaryOperator o) { return o.applyAsInt(1); } }");
+            + " static int a() { return twice(() -> { " + SLEEP + " return 3; }); } static int plain(java.util.Comparator<String> o) { return o.compare(\"\", \"\"); } }");
         assertTrue(p.suspends("A.twice"));
         assertTrue(p.suspends("A.lambda$a$0"));
         assertTrue(p.suspends("A.a"));
@@ -85,6 +85,24 @@ class AnalysisTest {
     @Test
     void run_of_any_runnable_is_taken_to_suspend() {
         assertTrue(of("class C { void c(Runnable r) { r.run(); } }").suspends("C.c"));
+    }
+
+    @Test
+    void functions_of_the_jdk_are_taken_to_suspend() {
+        Program p = of("class C { boolean c(java.util.function.Predicate<String> p) { return p.test(\"\"); } Object u(java.util.function.UnaryOperator<String> u) { return u.apply(\"\"); } }");
+        assertTrue(p.suspends("C.c"));
+        assertTrue(p.suspends("C.u"));
+    }
+
+    @Test
+    void public_interfaces_that_the_module_does_not_implement_are_taken_to_suspend() {
+        Program p = of("class C { public interface Step { void go(); } public abstract static class Task { protected abstract void work(); void all() { work(); } }"
+            + " interface Inner { void go(); } public interface Known { void go(); } static class Quiet implements Known { public void go() {} }"
+            + " void step(Step s) { s.go(); } void inner(Inner i) { i.go(); } void known(Known k) { k.go(); } }");
+        assertTrue(p.suspends("C.step"));
+        assertTrue(p.suspends("C$Task.all"));
+        assertFalse(p.suspends("C.inner"));
+        assertFalse(p.suspends("C.known"));
     }
 
     @Test

@@ -85,13 +85,22 @@ public final class CallGraph {
                 collect(c, m);
             }
         }
-        assumptions.keys(types).forEach(this::assume);
+        assumptions.keys(types, this::isImplemented).forEach(this::assume);
         for (TypeInfo t : known) {
             t.primitives.forEach(key -> mark(t, key));
             t.suspendables.forEach(key -> mark(t, key));
         }
         start(scope);
         propagate();
+    }
+
+    private boolean isImplemented(String type) {
+        for (TypeInfo t : subtypes.getOrDefault(type, Collections.emptyList())) {
+            if ((t.access & Opcodes.ACC_ABSTRACT) == 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void collect(ClassNode c, MethodNode m) {

@@ -9,7 +9,6 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import lamprey.transform.Mode;
 import lamprey.transform.Options;
 import lamprey.transform.Refusal;
@@ -119,7 +118,7 @@ public final class Main {
                 originals = Paths.get(value).toAbsolutePath().normalize();
                 break;
             case "--mode":
-                options.mode = mode(value);
+                options.mode = Mode.named(value);
                 break;
             case "--include":
                 options.includes.addAll(Arrays.asList(value.split(",")));
@@ -133,15 +132,6 @@ public final class Main {
             default:
                 throw new IllegalArgumentException("the option " + name + " is unknown");
         }
-    }
-
-    private static Mode mode(String value) {
-        for (Mode m : Mode.values()) {
-            if (m.name().toLowerCase(Locale.ROOT).equals(value)) {
-                return m;
-            }
-        }
-        throw new IllegalArgumentException("the mode is " + value + "; known are exceptions and flags");
     }
 
     private static void require(boolean condition, String message) {
