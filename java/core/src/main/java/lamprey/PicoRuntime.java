@@ -42,13 +42,24 @@ public final class PicoRuntime implements AutoCloseable {
 
     /** The one that is made when it is first used. */
     private static final class Standard {
-        static final PicoRuntime RUNTIME = Builder.fromProperties().build();
+        static final PicoRuntime RUNTIME;
+        /** Why there is none: thrown by each call, where an error of this initialiser would hide it. */
+        static final RuntimeException REFUSED;
 
         static {
-            String signal = System.getProperty("lamprey.dump");
-            if (signal != null) {
-                DumpSignal.install(signal, RUNTIME);
+            PicoRuntime made = null;
+            RuntimeException refused = null;
+            try {
+                made = Settings.apply(builder()).build();
+                String signal = System.getProperty("lamprey.dump");
+                if (signal != null) {
+                    DumpSignal.install(signal, made);
+                }
+            } catch (RuntimeException e) {
+                refused = e;
             }
+            RUNTIME = made;
+            REFUSED = refused;
         }
     }
 
@@ -83,7 +94,8 @@ public final class PicoRuntime implements AutoCloseable {
 
     /**
      * A deterministic one: a single carrier, a random order that depends only on {@code seed}, and a clock that stands still while a thread is ready (but for
-     * a microsecond a step) and then jumps to the next timer. A deadlock is found and reported.
+     * a microsecond a step) and then jumps to the next timer. A deadlock is found and reported. What it runs must be transformed, or its threads would be kernel threads,
+     * that no seed decides about: {@link #call} looks at that.
      */
     public static PicoRuntime simulated(long seed) {
         return builder().carriers(1).scheduler(Schedulers.random(seed)).simulated().build();
@@ -93,8 +105,13 @@ public final class PicoRuntime implements AutoCloseable {
      * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
      * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as USR1, at
      * which {@link #dump} is printed).
+     *
+     * @throws RuntimeException if a property has a wrong value, or there is no property of that name
      */
     public static PicoRuntime standard() {
+        if (Standard.REFUSED != null) {
+            throw Standard.REFUSED;
+        }
         return Standard.RUNTIME;
     }
 
@@ -112,22 +129,6 @@ public final class PicoRuntime implements AutoCloseable {
         private boolean simulated;
 
         private Builder() {}
-
-        static Builder fromProperties() {
-            Builder b = new Builder();
-            b.backend(Backend.valueOf(System.getProperty("lamprey.backend", "coroutines").toUpperCase(java.util.Locale.ROOT)));
-            String seed = System.getProperty("lamprey.simulate");
-            String policy = System.getProperty("lamprey.scheduler", seed == null ? "fifo" : "random");
-            if (seed != null) {
-                b.carriers(1).simulated();
-            } else {
-                b.carriers(Integer.getInteger("lamprey.carriers", b.carriers));
-            }
-            if (!policy.equals("fifo")) {
-                b.scheduler(Schedulers.named(policy, seed == null ? System.nanoTime() : Long.parseLong(seed)));
-            }
-            return b;
-        }
 
         /** How many kernel threads run light threads. */
         public Builder carriers(int n) {
@@ -184,6 +185,9 @@ public final class PicoRuntime implements AutoCloseable {
 
     /** Runs {@code main} as {@link #call} does. */
     public void run(Runnable main) {
+        if (virtual != null) {
+            Untransformed.refuse(main);
+        }
         try {
             call(new MainBody.OfRunnable(main));
         } catch (RuntimeException e) {
@@ -198,9 +202,13 @@ public final class PicoRuntime implements AutoCloseable {
      * caller, a kernel thread or a light thread of another runtime.
      *
      * @throws DeadlockError in a simulation: no thread can go on
-     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}
+     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}; in a simulation also if the class of {@code main} has not been
+     *     transformed
      */
     public <T> T call(Body<T> main) throws Exception {
+        if (virtual != null) {
+            Untransformed.refuse(main);
+        }
         MainBody<T> body = new MainBody<>(main);
         PicoThread t = new PicoThread(null, body, "main");
         t.daemon = false;

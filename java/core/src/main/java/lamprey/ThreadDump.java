@@ -31,7 +31,7 @@ final class ThreadDump {
             PicoThread t = c.running;
             out.println("carrier " + c.getName() + ": " + c.queue.size() + " ready, " + (t == null ? "runs none" : "runs " + t));
             if (t != null) {
-                print(c.getStackTrace(), out);
+                print(Traces.ofCarrier(c.getStackTrace()), out);
             }
         }
         int timers = r.timers.size();

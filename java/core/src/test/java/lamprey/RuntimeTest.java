@@ -6,7 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,10 +22,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import javax.tools.ToolProvider;
 import lamprey.instrument.Monitors;
 import lamprey.instrument.PinnedError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -116,16 +124,58 @@ class RuntimeTest {
                 return 0;
             }
         };
+        // What is printed belongs to the test: in its output it would look like a failure.
+        PrintStream err = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true));
         try (PicoRuntime r = PicoRuntime.builder().carriers(1).scheduler(bad).build()) {
             assertEquals("a fault of the policy", assertThrows(UnsupportedOperationException.class, () -> r.run(() -> {})).getMessage());
             assertThrows(IllegalStateException.class, () -> r.start(() -> {}));
+        } finally {
+            System.setErr(err);
         }
+        assertTrue(printed.toString().contains("a carrier has failed, the runtime stops: java.lang.UnsupportedOperationException: a fault of the policy"), printed.toString());
     }
 
     @Test
     void wrong_settings_are_refused_with_the_value() {
         assertTrue(assertThrows(IllegalArgumentException.class, () -> PicoRuntime.builder().carriers(0)).getMessage().contains("0 carriers"));
         assertTrue(assertThrows(IllegalArgumentException.class, () -> Schedulers.named("fair", 1)).getMessage().contains("\"fair\""));
+    }
+
+    private static String refused(String property, String value) {
+        String before = System.setProperty(property, value);
+        try {
+            return assertThrows(IllegalArgumentException.class, () -> Settings.apply(PicoRuntime.builder())).getMessage();
+        } finally {
+            if (before == null) {
+                System.clearProperty(property);
+            } else {
+                System.setProperty(property, before);
+            }
+        }
+    }
+
+    @Test
+    void wrong_properties_are_refused_with_name_and_value() {
+        assertEquals("-Dlamprey.carriers=abc: this is no number; it says how many carriers", refused("lamprey.carriers", "abc"));
+        assertTrue(refused("lamprey.carriers", "0").contains("0 carriers"));
+        assertTrue(refused("lamprey.carrier", "1").startsWith("there is no property lamprey.carrier; there are lamprey.backend, lamprey.carriers"));
+        assertEquals("-Dlamprey.simulate=x: this is no number; it says a seed", refused("lamprey.simulate", "x"));
+        assertTrue(refused("lamprey.backend", "fibers").contains("there are coroutines, virtual, platform"));
+        assertTrue(refused("lamprey.scheduler", "fair").contains("\"fair\""));
+    }
+
+    @Test
+    void a_simulation_refuses_what_is_not_transformed(@TempDir Path folder) throws Exception {
+        Path source = Files.write(folder.resolve("Outside.java"), "public class Outside implements Runnable { public void run() {} }".getBytes());
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, source.toString()));
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}); PicoRuntime r = PicoRuntime.simulated(1)) {
+            Runnable body = (Runnable) loader.loadClass("Outside").getDeclaredConstructor().newInstance();
+            String message = assertThrows(IllegalStateException.class, () -> r.run(body)).getMessage();
+            assertTrue(message.contains("Outside is not transformed") && message.contains("transform-tests") && message.contains("agent"), message);
+            r.run(() -> {});
+        }
     }
 
     // ---- Several carriers.

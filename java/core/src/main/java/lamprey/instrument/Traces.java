@@ -93,6 +93,14 @@ public final class Traces {
         return trace.toArray(EMPTY);
     }
 
+    /** The trace of a carrier, without what runs the thread that it runs. The thread's saved callers are its own business and may change meanwhile. */
+    public static StackTraceElement[] ofCarrier(StackTraceElement[] raw) {
+        List<StackTraceElement> trace = new ArrayList<>();
+        int bottom = bottom(raw);
+        addRaw(trace, raw, 0, bottom < 0 ? raw.length : bottom);
+        return trace.toArray(EMPTY);
+    }
+
     /** The calls that the saved frames, innermost first, are in. */
     public static List<StackTraceElement> of(Frame innermost) {
         List<StackTraceElement> trace = new ArrayList<>();

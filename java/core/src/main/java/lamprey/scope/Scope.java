@@ -212,12 +212,23 @@ public final class Scope {
         synchronized (this) {
             if (failure == null) {
                 failure = t instanceof Exception || t instanceof Error ? t : new RuntimeException(t);
-            } else if (failure != t && !(cancelled && t instanceof InterruptedException)) {
-                // A cancelled thread ends by an InterruptedException, which says nothing new.
+            } else if (!(cancelled && t instanceof InterruptedException) && !isCause(failure, t) && !isCause(t, failure)) {
+                // A cancelled thread ends by an InterruptedException, which says nothing new; nor does a join that throws what its thread has failed with.
                 failure.addSuppressed(t);
             }
         }
         cancel();
+    }
+
+    /** Whether {@code cause} is {@code t} or among its causes, of which there may be a cycle. */
+    private static boolean isCause(Throwable cause, Throwable t) {
+        int most = 100;
+        for (Throwable c = t; c != null && most > 0; c = c.getCause(), most--) {
+            if (c == cause) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void childEnded(Child child) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,6 +69,26 @@ class ScopeTest {
             assertEquals("first", thrown.getMessage());
             assertEquals(3, interrupted.get());
             assertFalse(PicoThread.currentThread().isInterrupted());
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(Host.class)
+    void a_failure_that_is_joined_is_not_suppressed_by_itself(Host host) throws Throwable {
+        host.run(() -> {
+            Exception thrown = null;
+            try {
+                Scope.run(s -> s.fork(() -> {
+                    throw new IllegalStateException("once");
+                }).join());
+            } catch (Exception e) {
+                thrown = e;
+            }
+            // Whichever was first: that of the thread, or that of the join.
+            Throwable first = thrown instanceof ExecutionException ? thrown.getCause() : thrown;
+            assertEquals("once", first.getMessage());
+            assertEquals(0, thrown.getSuppressed().length);
+            assertEquals(0, first.getSuppressed().length);
         });
     }
 

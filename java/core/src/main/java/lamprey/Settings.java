@@ -1,0 +1,65 @@
+package lamprey;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** The system properties that {@link PicoRuntime#standard()} obeys. A name or a value that is wrong is an error: a setting that is not obeyed would not be noticed. */
+final class Settings {
+    /** Without the prefix. The last ones are of the build, which hands them on to the tests that it runs. */
+    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "dump", "scheduler", "simulate", "traces", "dns.servers");
+    private static final List<String> OF_THE_PLUGIN = Arrays.asList("everything", "failOnRefusal", "mode", "rewrite", "skip", "verbose");
+    private static final String PREFIX = "lamprey.";
+
+    private Settings() {}
+
+    static PicoRuntime.Builder apply(PicoRuntime.Builder b) {
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (name.startsWith(PREFIX)) {
+                check(name.substring(PREFIX.length()));
+            }
+        }
+        b.backend(backend(System.getProperty("lamprey.backend", "coroutines")));
+        String seed = System.getProperty("lamprey.simulate");
+        String carriers = System.getProperty("lamprey.carriers");
+        String policy = System.getProperty("lamprey.scheduler", seed == null ? "fifo" : "random");
+        long number = seed == null ? System.nanoTime() : number("lamprey.simulate", seed, "a seed");
+        if (seed != null) {
+            if (carriers != null && number("lamprey.carriers", carriers, "how many carriers") != 1) {
+                throw new IllegalArgumentException("-Dlamprey.carriers=" + carriers + " together with -Dlamprey.simulate: a simulation has one carrier");
+            }
+            b.carriers(1).simulated();
+        } else if (carriers != null) {
+            long n = number("lamprey.carriers", carriers, "how many carriers");
+            b.carriers((int) Math.max(Math.min(n, Integer.MAX_VALUE), Integer.MIN_VALUE));
+        }
+        if (!policy.equals("fifo")) {
+            b.scheduler(Schedulers.named(policy, number));
+        }
+        return b;
+    }
+
+    /** Other names with a dot are left to other users of the prefix. */
+    private static void check(String name) {
+        if (!KNOWN.contains(name) && !OF_THE_PLUGIN.contains(name) && name.indexOf('.') < 0) {
+            throw new IllegalArgumentException("there is no property lamprey." + name + "; there are lamprey." + String.join(", lamprey.", KNOWN));
+        }
+    }
+
+    private static Backend backend(String name) {
+        for (Backend b : Backend.values()) {
+            if (b.name().toLowerCase(Locale.ROOT).equals(name.toLowerCase(Locale.ROOT))) {
+                return b;
+            }
+        }
+        throw new IllegalArgumentException("-Dlamprey.backend=" + name + ": there is no such back-end; there are coroutines, virtual, platform");
+    }
+
+    private static long number(String property, String value, String what) {
+        try {
+            return Long.parseLong(value.trim());
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("-D" + property + "=" + value + ": this is no number; it says " + what);
+        }
+    }
+}
