@@ -5,10 +5,10 @@ import java.lang.instrument.Instrumentation;
 /**
  * Transforms classes as they are loaded: {@code java -javaagent:lamprey-agent.jar=packages=com.foo,com.bar;mode=exceptions ..}, with lamprey-core on the class
  * path. All methods of classes in these packages are transformed, as only one class is seen at a time; of other classes, those that have methods
- * annotated {@code @Suspendable}. Options are separated by semicolons:
+ * annotated {@code @Suspendable}. At the end it warns if there was none. Options are separated by semicolons:
  *
  * <pre>
- * packages=P,Q     packages, with all below them, or patterns as of the Maven plugin
+ * packages=P,Q     packages, with all below them, or patterns as of the Maven plugin; * is the default package, ** all
  * exclude=P,Q      packages, classes or patterns to leave as they are
  * mode=M           exceptions (default) or flags
  * rewrite=false    do not replace java.lang.Thread and other names
@@ -29,6 +29,8 @@ public final class Agent {
             System.exit(1);
             return;
         }
-        instrumentation.addTransformer(new ClassTransformer(options, new Definer(instrumentation)));
+        ClassTransformer transformer = new ClassTransformer(options, new Definer(instrumentation));
+        Runtime.getRuntime().addShutdownHook(new Thread(transformer::warnIfNoneMatched, "lamprey-agent"));
+        instrumentation.addTransformer(transformer);
     }
 }

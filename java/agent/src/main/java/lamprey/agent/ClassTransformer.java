@@ -22,6 +22,10 @@ final class ClassTransformer implements ClassFileTransformer {
 
     private final AgentOptions options;
     private final Definer definer;
+    /** Whether a class was one of those to transform. */
+    private volatile boolean matched;
+    /** One that was not, of the program's class path; null if there was none. */
+    private volatile String other;
     private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
     private final Map<ClassLoader, Transformer> transformers = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -32,15 +36,30 @@ final class ClassTransformer implements ClassFileTransformer {
 
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] classFile) {
-        if (loader == null || name == null || redefined != null || !isWanted(name, classFile)) {
+        if (loader == null || name == null || redefined != null) {
             return null;
         }
+        if (!isWanted(name, classFile)) {
+            if (other == null && !Types.isJdk(name) && !name.startsWith("lamprey/")) {
+                other = name.replace('/', '.');
+            }
+            return null;
+        }
+        matched = true;
         try {
             return transform(loader, name, domain, classFile);
         } catch (Throwable t) {
             System.err.println("lamprey-agent: cannot transform " + name.replace('/', '.') + ", which stays as it is: " + t);
             t.printStackTrace();
             return null;
+        }
+    }
+
+    /** At the end of the program: what would else not be noticed. */
+    void warnIfNoneMatched() {
+        if (!matched) {
+            System.err.println("lamprey-agent: warning: no class was transformed, as none that was loaded is in packages=" + options.packages()
+                + (other == null ? "" : " (the first that was loaded is " + other + ")") + "; all threads were kernel threads");
         }
     }
 

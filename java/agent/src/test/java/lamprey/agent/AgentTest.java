@@ -40,6 +40,8 @@ class AgentTest {
         + " Thread.sleep(1); return 2 * n; } public static void main(String[] a) throws Exception { int n = twice(4);"
         + " System.out.println(n + Thread.currentThread().getClass().getName()); } }";
 
+    private static final String ALONE = "public class Alone { public static void main(String[] a) { System.out.println(Thread.currentThread().getClass().getName()); } }";
+
     @TempDir
     static Path folder;
     private static Path agent;
@@ -48,7 +50,7 @@ class AgentTest {
     static void compile() throws IOException {
         List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "--release", "8", "-cp", System.getProperty("java.class.path"), "-d",
             Files.createDirectories(folder.resolve("classes")).toString()));
-        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED)) {
+        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, ALONE)) {
             String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");
             args.add(Files.write(folder.resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8)).toString());
         }
@@ -87,10 +89,18 @@ class AgentTest {
     }
 
     @Test
-    void without_packages_only_annotated_classes_are_transformed() throws Exception {
-        assertTrue(run(0, "", "app.Main").contains("1999000 java.lang.Thread"));
-        String out = run(0, "", "other.Notes");
-        assertTrue(out.contains("8lamprey.PicoThread"), out);
+    void classes_outside_of_the_packages_are_transformed_if_annotated_and_a_warning_comes_if_there_is_none() throws Exception {
+        String none = run(0, "packages=ap", "app.Main");
+        assertTrue(none.contains("1999000 java.lang.Thread"), none);
+        assertTrue(none.contains("lamprey-agent: warning: no class was transformed") && none.contains("packages=ap, ap.**") && none.contains("app.Main"), none);
+        String out = run(0, "packages=ap", "other.Notes");
+        assertTrue(out.contains("8lamprey.PicoThread") && !out.contains("warning"), out);
+    }
+
+    @Test
+    void default_package_and_all_packages() throws Exception {
+        String out = run(0, "packages=*", "Alone") + run(0, "packages=**", "app.Main");
+        assertTrue(out.contains("lamprey.PicoThread\n") && out.contains("1999000 lamprey.PicoThread") && !out.contains("warning"), out);
     }
 
     @Test
@@ -106,6 +116,8 @@ class AgentTest {
 
     @Test
     void bad_options_end_the_jvm_with_a_message() throws Exception {
+        assertTrue(run(1, "", "app.Main").contains("no packages are named"));
+        assertTrue(run(1, "packages=", "app.Main").contains("no packages are named"));
         assertTrue(run(1, "package=app", "app.Main").contains("the option package is unknown; known are packages="));
         assertTrue(run(1, "mode=quick", "app.Main").contains("the mode is quick"));
         assertTrue(run(1, "rewrite=maybe", "app.Main").contains("rewrite is maybe, not true or false"));
