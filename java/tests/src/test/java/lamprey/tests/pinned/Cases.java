@@ -195,8 +195,9 @@ public final class Cases {
     /** The map is as it was, or has what was computed. */
     /** The catch must not get the suspension itself. */
     private static void textOfAnAtomic() throws Throwable {
+        java.util.concurrent.atomic.AtomicReference<Object> r = new java.util.concurrent.atomic.AtomicReference<>(new Named());
         try {
-            new java.util.concurrent.atomic.AtomicReference<Object>(new Named()).toString();
+            r.toString();
         } catch (Throwable e) {
             throw e instanceof PinnedError ? e : new IllegalStateException("caught " + e.getClass());
         }
