@@ -208,10 +208,10 @@ class ResolverTest {
         try (TestServer silent = server((q, r) -> null); TestServer failing = server((q, r) -> r.code(2)); TestServer good = server(ResolverTest::usual)) {
             everywhere(() -> {
                 good.asked.clear();
-                assertEquals("192.0.2.1 192.0.2.2 2001:db8:0:0:0:0:0:1", text(resolver(50, 1, silent, failing, good).addresses("host.test")));
-                assertEquals(2, good.asked("host.test"));
+                assertEquals("192.0.2.1 192.0.2.2 2001:db8:0:0:0:0:0:1", text(resolver(400, 5, silent, failing, good).addresses("host.test")));
+                assertTrue(good.asked("host.test") >= 2);
                 assertTrue(failure(resolver(20, 2, silent), "host.test").startsWith("host.test: no answer from"));
-                assertEquals("host.test: the name server answers with error 2", failure(resolver(20, 2, failing), "host.test"));
+                assertEquals("host.test: the name server answers with error 2", failure(resolver(5000, 2, failing), "host.test"));
                 return null;
             });
         }

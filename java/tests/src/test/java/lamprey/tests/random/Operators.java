@@ -151,7 +151,7 @@ final class Operators implements Opcodes {
         }
         return new Expr(Kind.STRING, (e, kids) -> {
             e.push(kids);
-            e.visitMethodInsn(INVOKEVIRTUAL, "java/lang/String", "concat", "(Ljava/lang/String;)Ljava/lang/String;", false);
+            e.visitMethodInsn(INVOKESTATIC, Emit.WORLD, "concat", "(Ljava/lang/String;Ljava/lang/String;)Ljava/lang/String;", false);
         }, x.exprs(Kind.STRING, Kind.STRING));
     }
 

@@ -66,7 +66,7 @@ final class Stmts implements Opcodes {
             case 9:
                 return s.sites ? x.calls().creationDropped() : trace();
             case 10:
-                return s.oneIn(3) ? exit() : popped();
+                return s.loops > 0 || s.oneIn(3) ? exit() : popped();
             case 11:
             case 12:
                 return branch();

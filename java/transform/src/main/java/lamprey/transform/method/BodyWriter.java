@@ -103,6 +103,10 @@ final class BodyWriter implements Opcodes {
             if (hasCode(e.start, e.end)) {
                 TryCatchBlockNode mapped = form == Form.ORIGINAL ? e : new TryCatchBlockNode(label(e.start), label(e.end), label(e.handler), e.type);
                 entries.add(mapped);
+                LabelNode converter = escapes.converter(e);
+                if (converter != null) {
+                    entries.add(new TryCatchBlockNode(label(e.start), label(e.end), converter, Runtime.SUSPEND));
+                }
             }
         }
         siteWriter.handlers();
@@ -125,13 +129,19 @@ final class BodyWriter implements Opcodes {
         } else if (insn instanceof MovedInit) {
             siteWriter.construct(plan.moved(insn));
         } else if (insn instanceof FrameNode) {
-            out.add(isTwin() ? Frames.restrict((FrameNode) insn, plan.live.before(i), labels) : form == Form.ORIGINAL ? insn : insn.clone(labels));
+            out.add(frame(i));
         } else if (isTwin() && plan.isConstructor() && insn.getOpcode() == RETURN) {
             out.add(new VarInsnNode(ALOAD, 0));
             out.add(new InsnNode(ARETURN));
         } else {
             out.add(form == Form.ORIGINAL ? insn : insn.clone(labels));
         }
+    }
+
+    /** The frame of the code as it is here. */
+    FrameNode frame(int i) {
+        FrameNode f = (FrameNode) code[i];
+        return isTwin() ? Frames.restrict(f, plan.live.before(i), labels) : form == Form.ORIGINAL ? f : (FrameNode) f.clone(labels);
     }
 
     /** Gives the code to a method; the original's debugging tables stay, a twin gets its own. */

@@ -3,7 +3,9 @@ package lamprey.transform.method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import lamprey.transform.Mode;
 import org.objectweb.asm.Opcodes;
@@ -14,6 +16,7 @@ import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.LdcInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
@@ -54,6 +57,7 @@ final class Escapes implements Opcodes {
     private final Kind[] kinds;
     private final List<Range> ranges = new ArrayList<>();
     private Range current;
+    private final Map<LabelNode, LabelNode> converters = new LinkedHashMap<>();
 
     Escapes(BodyWriter body) {
         this.body = body;
@@ -152,6 +156,31 @@ final class Escapes implements Opcodes {
         out.add(new MethodInsnNode(INVOKESTATIC, Runtime.SUSPEND, "escaped", "(Ljava/lang/Throwable;Ljava/lang/String;)Ljava/lang/Throwable;", false));
     }
 
+    /**
+     * For a handler of the program that catches PinnedError and nothing above it: where a Suspend goes that the same range must catch; null if none can
+     * come. The code there turns it into the PinnedError.
+     */
+    LabelNode converter(TryCatchBlockNode e) {
+        boolean needed = false;
+        for (int i = plan.flow.index(e.start); Runtime.PINNED.equals(e.type) && i < plan.flow.index(e.end); i++) {
+            needed |= plan.mode == Mode.EXCEPTIONS && canEscape(i);
+        }
+        return needed ? converters.computeIfAbsent(e.handler, any -> new LabelNode()) : null;
+    }
+
+    private void convert(LabelNode handler, LabelNode converter) {
+        int i = plan.flow.index(handler);
+        while (!(plan.flow.code[i] instanceof FrameNode)) {
+            i++;
+        }
+        FrameNode frame = body.frame(i);
+        out.add(converter);
+        out.add(new FrameNode(F_NEW, frame.local.size(), frame.local.toArray(), 1, new Object[] {Runtime.SUSPEND}));
+        escaped();
+        out.add(new TypeInsnNode(CHECKCAST, Runtime.PINNED));
+        out.add(new JumpInsnNode(GOTO, body.label(handler)));
+    }
+
     /** Behind an instruction. With flags a suspension does not throw: a call that is no site may have returned a dummy value. */
     void after(int i) {
         AbstractInsnNode insn = plan.flow.code[i];
@@ -189,8 +218,9 @@ final class Escapes implements Opcodes {
         }
     }
 
-    /** The handlers over the whole body. */
+    /** The handlers over the whole body, and the code that makes errors for the program's. */
     void handlers() {
+        converters.forEach(this::convert);
         for (Kind kind : new Kind[] {Kind.NORMAL, Kind.BEFORE_SUPER}) {
             LabelNode handler = new LabelNode();
             boolean used = false;

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
+import lamprey.instrument.PinnedError;
 
 /** Calls that lead to a site through methods of the JDK. They can be made, if only the thread is not suspended there. */
 public final class Foreign extends Sample {
@@ -26,10 +27,18 @@ public final class Foreign extends Sample {
             log(e.getClass().getName());
         }
         try {
+            Collections.nCopies(1, "y").forEach(y -> log(s(y)));
+        } catch (PinnedError e) {
+            log(e.getClass().getName());
+        } catch (Throwable e) {
+            log("not " + e.getClass().getName());
+        }
+        int operand = i(4);
+        try {
             map.computeIfAbsent("b", k -> i(1));
         } finally {
             log("finally " + i(2));
         }
-        return map;
+        return map + " " + operand;
     }
 }
