@@ -1,6 +1,7 @@
 package lamprey.io;
 
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,6 +13,9 @@ import java.util.zip.ZipException;
  * header of ours, and the bytes go through an {@link InflaterInputStream} with the same inflater.
  */
 public class GZIPInputStream extends java.util.zip.GZIPInputStream {
+    /** Whether this JDK waits for a member behind the end of one. Older ones look only for what is there already; which, their version does not say. */
+    private static final boolean WAITS = waits();
+
     private final InflaterInputStream inflated;
     private boolean closed;
 
@@ -26,6 +30,33 @@ public class GZIPInputStream extends java.util.zip.GZIPInputStream {
         this.in = in;
         inflated = new InflaterInputStream(in, inf, size);
         new GzipHeader(in).read();
+    }
+
+    /** Asks the JDK's class: two members, of which the second is not available yet. */
+    private static boolean waits() {
+        try {
+            ByteArrayOutputStream two = new ByteArrayOutputStream();
+            for (int i = 0; i < 2; i++) {
+                java.util.zip.GZIPOutputStream out = new java.util.zip.GZIPOutputStream(two);
+                out.write(i);
+                out.finish();
+            }
+            InputStream bytewise = new ByteArrayInputStream(two.toByteArray()) {
+                @Override
+                public synchronized int read(byte[] b, int off, int len) {
+                    return super.read(b, off, Math.min(len, 1));
+                }
+
+                @Override
+                public synchronized int available() {
+                    return 0;
+                }
+            };
+            java.util.zip.GZIPInputStream in = new java.util.zip.GZIPInputStream(bytewise);
+            return in.read() == 0 && in.read() == 1;
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void open() throws IOException {
@@ -68,8 +99,7 @@ public class GZIPInputStream extends java.util.zip.GZIPInputStream {
         if (four(source) != crc.getValue() || four(source) != (inf.getBytesWritten() & 0xffffffffL)) {
             throw new ZipException("Corrupt GZIP trailer");
         }
-        // As in the JDK: only if it is there already, as a connection may stay open behind the last member.
-        if (in.available() <= 0 && rest.available() <= 18) {
+        if (!WAITS && in.available() <= 0 && rest.available() <= 18) {
             return false;
         }
         try {

@@ -97,7 +97,8 @@ class ZipTest {
                 throw e;
             });
         }
-        for (int i = 0; i < 12; i++) {
+        // After damage has been found, JDKs differ.
+        for (int i = 0; i < 12 && !trace.toString().contains("ZipException"); i++) {
             int n = r.nextInt(600);
             switch (r.nextInt(8)) {
                 case 0: trace.add("read " + outcome(in::read)); break;
