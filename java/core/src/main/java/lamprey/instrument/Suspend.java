@@ -139,26 +139,42 @@ public final class Suspend extends Error {
      * @param call null if it is not known
      */
     PinnedError refuse(String where, String call, Throwable cause) {
-        String inner = left == null ? "?" : left.toString();
-        return refuse(where.replace("main$pico$body", "main") 
-            + (call == null ? " made a call that led to " : " called " + call + ", which led to ") + inner + " through a method that is not transformed" + details(), cause);
+        return fail(where, call, null, cause);
     }
 
     /** As {@code refuse}, where it is not known which method was in between. */
     PinnedError swallowed(Throwable cause, String noticed) {
-        return refuse("a method that is not transformed, and has called " + (left == null ? "?" : left) + ", has caught the error that suspends the thread, and "
-            + (cause == null ? "gone on" : "thrown " + cause.getClass().getName()) + "; noticed as " + noticed + details(), cause);
+        return fail(null, null, noticed, cause);
+    }
+
+    private PinnedError fail(String where, String call, String noticed, Throwable cause) {
+        // With flags the library's own methods, which are called from here, would save their frames.
+        active = false;
+        PinnedError error;
+        try {
+            String what = noticed == null ? foreign(where, call) : hidden(noticed, cause);
+            error = Traces.refused(new PinnedError("cannot suspend: " + what + details(), cause), primitive, innermost);
+        } catch (VirtualMachineError e) {
+            giveUp(e);
+            throw e;
+        }
+        giveUp(error);
+        return error;
+    }
+
+    private String foreign(String where, String call) {
+        return where.replace("main$pico$body", "main") + (call == null ? " made a call that led to " : " called " + call + ", which led to ")
+            + (left == null ? "?" : left) + " through a method that is not transformed";
+    }
+
+    private String hidden(String noticed, Throwable cause) {
+        return "a method that is not transformed, and has called " + (left == null ? "?" : left) + ", has caught the error that suspends the thread, and "
+            + (cause == null ? "gone on" : "thrown " + cause.getClass().getName()) + "; noticed as " + noticed;
     }
 
     private String details() {
         return " (the thread: " + (execution.current == null ? "?" : execution.current.label()) + "; it blocks in " + (primitive == null ? "?" : primitive)
             + "; frames saved so far: " + names() + ")";
-    }
-
-    private PinnedError refuse(String message, Throwable cause) {
-        PinnedError error = Traces.refused(new PinnedError("cannot suspend: " + message, cause), primitive, innermost);
-        giveUp(error);
-        return error;
     }
 
     /** A primitive that is called while frames are unwound: there is nothing to unwind for it. */
