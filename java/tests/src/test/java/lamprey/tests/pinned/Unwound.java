@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import lamprey.continuation.Continuation;
 import lamprey.instrument.PinnedError;
 import lamprey.tests.pinned.foreign.Foreign;
 
@@ -224,6 +225,42 @@ public final class Unwound {
             outerCall(u, seen);
             u.log.add(names(seen[0]));
         });
+    }
+
+    private static Continuation<Integer, Integer> run(Continuation<Integer, Integer> k, int in) {
+        try {
+            return k.run(in);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public static List<String> continuation_that_a_thread_runs_gets_it_too() throws InterruptedException {
+        return inThread(u -> Foreign.call(() -> {
+            try {
+                run(Continuation.of(n -> {
+                    try {
+                        return pause();
+                    } finally {
+                        u.log.add("computation");
+                    }
+                }), 1);
+            } finally {
+                u.log.add("runner");
+            }
+        }));
+    }
+
+    public static List<String> continuation_can_be_used_while_frames_are_unwound() throws InterruptedException {
+        return inThread(u -> Foreign.call(() -> {
+            try {
+                pause();
+            } finally {
+                Continuation<Integer, Integer> k = run(Continuation.of(n -> 1 + Continuation.<Integer>suspend(n)), 5);
+                u.log.add("handed " + k.value());
+                u.log.add("returned " + run(k, 5).value());
+            }
+        }));
     }
 
     private static int recurse(int depth) {
