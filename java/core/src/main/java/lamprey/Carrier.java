@@ -77,8 +77,7 @@ final class Carrier extends CarrierThread {
     @SuppressWarnings("unchecked")
     <T> T suspend(MethodInfo primitive) {
         if (execution().running() != running) {
-            running.blocker = null;
-            running.timer = null;
+            running.suspensionFailed();
             throw new PinnedError(primitive + " would block the thread from within a continuation that it runs; a continuation can only suspend itself");
         }
         if (initialises() && HeldWait.begin(this)) {
@@ -194,7 +193,13 @@ final class Carrier extends CarrierThread {
             }
             return t.parked();
         }
-        b.suspended();
+        if (b.runsProgramCode()) {
+            running = t;
+            b.suspended();
+            running = null;
+        } else {
+            b.suspended();
+        }
         if (timer != null) {
             runtime.start(timer);
         }

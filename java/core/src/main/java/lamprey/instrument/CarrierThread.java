@@ -5,6 +5,7 @@ public class CarrierThread extends Thread {
     final Execution execution = new Execution();
     /** How many static initialisers run on it, one within the other; of those that may block. */
     int initialisers;
+    final Suspend suspend = execution.suspend;
 
     /** A thread that runs {@code target}. */
     public CarrierThread(Runnable target, String name) {

@@ -110,16 +110,16 @@ final class HttpBody extends InputStream {
 
     private void nextChunk() throws IOException {
         int[] budget = {8192};
-        if (!firstChunk && !"".equals(HttpHead.line(wire.in, budget))) {
+        if (!firstChunk && !"".equals(wire.in.line(budget))) {
             throw broken("no end of line behind a chunk");
         }
         firstChunk = false;
-        String size = HttpHead.line(wire.in, budget);
+        String size = wire.in.line(budget);
         if (size == null) {
             throw broken("the connection ended");
         }
         try {
-            left = Long.parseLong(size.replaceAll(";.*", "").trim(), 16);
+            left = Long.parseLong((size.indexOf(';') < 0 ? size : size.substring(0, size.indexOf(';'))).trim(), 16);
         } catch (NumberFormatException e) {
             throw broken("the size of a chunk is \"" + size + "\"");
         }
@@ -128,7 +128,7 @@ final class HttpBody extends InputStream {
         }
         if (left == 0) {
             String trailer;
-            while ((trailer = HttpHead.line(wire.in, budget)) != null && !trailer.isEmpty()) {
+            while ((trailer = wire.in.line(budget)) != null && !trailer.isEmpty()) {
                 // Fields behind the body are not used.
             }
             end();
