@@ -98,6 +98,7 @@ final class ClassTransformer implements ClassFileTransformer {
             t.refusals.forEach(r -> System.err.println("  " + r));
             return null;
         }
+        t.warnings.forEach(w -> System.err.println("lamprey-agent: warning: " + w));
         Map<String, byte[]> generated = new LinkedHashMap<>(t.classes);
         byte[] result = generated.remove(name);
         generated.forEach((n, bytes) -> definer.define(loader, n, bytes, domain));

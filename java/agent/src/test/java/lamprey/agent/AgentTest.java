@@ -41,6 +41,12 @@ class AgentTest {
         + " System.out.println(n + Thread.currentThread().getClass().getName()); } }";
 
     private static final String ALONE = "public class Alone { public static void main(String[] a) { System.out.println(Thread.currentThread().getClass().getName()); } }";
+    private static final String DERIVED = "package sub; public class Derived extends Base { int y; Derived() { y = x + 1; } Derived(int n) { super(n); y = x; }"
+        + " int get() throws Exception { return super.get() + y; } public static void main(String[] a) throws Exception {"
+        + " System.out.println(new Derived().get() + \" \" + new Derived(40).get() + \" \" + new Plain(3).n); } }"
+        + " class Base extends Root { int x; Base() { Root.nap(); x = 7; } Base(int n) { x = n; } int get() throws Exception { Thread.sleep(1); return 100 * x; } }"
+        + " class Root { Root() { nap(); } static void nap() { try { Thread.sleep(1); } catch (InterruptedException e) { throw new RuntimeException(e); } } }"
+        + " class Quiet { int n; Quiet(int n) { this.n = n; } } class Plain extends Quiet { Plain(int n) { super(n + 1); Root.nap(); } }";
 
     @TempDir
     static Path folder;
@@ -50,7 +56,7 @@ class AgentTest {
     static void compile() throws IOException {
         List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "--release", "8", "-cp", System.getProperty("java.class.path"), "-d",
             Files.createDirectories(folder.resolve("classes")).toString()));
-        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, ALONE)) {
+        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, ALONE, DERIVED)) {
             String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");
             args.add(Files.write(folder.resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8)).toString());
         }
@@ -107,6 +113,12 @@ class AgentTest {
     void a_refused_class_is_named_and_runs_as_it_is() throws Exception {
         String out = run(0, "packages=app", "app.Bad");
         assertTrue(out.contains("app.Bad stays as it is") && out.contains("app.Bad.<clinit>:1") && out.contains("ran anyway"), out);
+    }
+
+    @Test
+    void constructors_of_super_classes_suspend() throws Exception {
+        String out = run(0, "packages=sub", "sub.Derived");
+        assertTrue(out.contains("708 4040 4"), out);
     }
 
     @Test

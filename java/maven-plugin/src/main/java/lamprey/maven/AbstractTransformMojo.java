@@ -89,6 +89,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         if (verbose) {
             t.methods.forEach(m -> getLog().info("  " + m));
         }
+        t.warnings.forEach(w -> getLog().warn(w.toString()));
         for (Refusal r : t.refusals) {
             if (failOnRefusal) {
                 getLog().error(r.toString());
