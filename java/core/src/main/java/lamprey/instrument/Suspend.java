@@ -174,7 +174,7 @@ public final class Suspend extends Error {
 
     private String details() {
         return " (the thread: " + (execution.current == null ? "?" : execution.current.label()) + "; it blocks in " + (primitive == null ? "?" : primitive)
-            + "; frames saved so far: " + names() + ")";
+            + "; frames saved so far: " + names() + "); see \"What to know\" in java/README.md";
     }
 
     /** A primitive that is called while frames are unwound: there is nothing to unwind for it. */

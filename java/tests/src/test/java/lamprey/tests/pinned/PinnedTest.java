@@ -33,6 +33,15 @@ class PinnedTest {
         assertSaysWhere((String) CASES.getMethod("uncaught").invoke(null));
     }
 
+    @Test
+    @Timeout(60)
+    void names_the_call_of_the_jdk_and_its_line() throws Exception {
+        String sort = (String) CASES.getMethod("run", String.class).invoke(null, "comparator_in_sort");
+        assertTrue(sort.matches("(?s).*Cases\\.sort \\(Cases\\.java; by [^)]*sort in line \\d+.*"), sort);
+        String stream = (String) CASES.getMethod("run", String.class).invoke(null, "stream");
+        assertTrue(stream.matches("(?s).*by one of .*Stream\\.forEach in line \\d+\\).*"), stream);
+    }
+
     private static void assertSaysWhere(String message) {
         assertTrue(message.startsWith("cannot suspend: ") && message.contains("not transformed"), message);
     }

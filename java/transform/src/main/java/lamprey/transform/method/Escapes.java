@@ -59,6 +59,8 @@ final class Escapes implements Opcodes {
     private final Kind[] kinds;
     private final List<Range> ranges = new ArrayList<>();
     private Range current;
+    /** Where a Suspend was caught; made when it is needed. */
+    private String where;
     private final Map<LabelNode, LabelNode> converters = new LinkedHashMap<>();
 
     Escapes(BodyWriter body) {
@@ -168,7 +170,10 @@ final class Escapes implements Opcodes {
     }
 
     private void escaped() {
-        out.add(new LdcInsnNode(plan.where));
+        if (where == null) {
+            where = Suspects.where(plan, this::canEscape);
+        }
+        out.add(new LdcInsnNode(where));
         out.add(new MethodInsnNode(INVOKESTATIC, Runtime.SUSPEND, "escaped", "(Ljava/lang/Throwable;Ljava/lang/String;)Ljava/lang/Throwable;", false));
     }
 
