@@ -32,27 +32,24 @@ final class HttpBody extends InputStream {
         }
     }
 
-    static HttpBody of(HttpWire wire, HttpHead head, String method) throws IOException {
-        boolean keep = head.version11 ? !head.has("Connection", "close") : head.has("Connection", "keep-alive");
+    /** Takes the connection over. @param mayKeep whether the request did not ask the server to close it */
+    static HttpBody of(HttpWire wire, HttpHead head, String method, boolean mayKeep) throws IOException {
+        boolean keep = mayKeep && (head.version11 ? !head.has("Connection", "close") : head.has("Connection", "keep-alive"));
         if (method.equals("HEAD") || head.code == 204 || head.code == 304 || head.code < 200) {
             return new HttpBody(wire, 0, keep);
         }
-        if (head.has("Transfer-Encoding", "chunked")) {
+        String coding = head.get("Transfer-Encoding");
+        if ("chunked".equalsIgnoreCase(coding)) {
             return new HttpBody(wire, CHUNKS, keep);
         }
-        String length = head.get("Content-Length");
-        if (length == null) {
-            return new HttpBody(wire, TO_THE_END, false);
-        }
+        long n = TO_THE_END;
         try {
-            long n = Long.parseLong(length.trim());
-            if (n >= 0) {
-                return new HttpBody(wire, n, keep);
-            }
+            String length = head.get("Content-Length");
+            n = coding == null && length != null ? Long.parseLong(length) : TO_THE_END;
         } catch (NumberFormatException e) {
-            // Said below.
+            // As in the JDK, what is no length is none.
         }
-        throw new IOException("Content-Length of a response is \"" + length + "\"");
+        return n >= 0 ? new HttpBody(wire, n, keep) : new HttpBody(wire, TO_THE_END, false);
     }
 
     private void end() throws IOException {
@@ -108,7 +105,21 @@ final class HttpBody extends InputStream {
         return n;
     }
 
+    /** Where a chunk begins is not known any more if this fails, so the connection is closed then. */
     private void nextChunk() throws IOException {
+        boolean done = false;
+        try {
+            readChunkHead();
+            done = true;
+        } finally {
+            if (!done && !ended) {
+                ended = true;
+                wire.close();
+            }
+        }
+    }
+
+    private void readChunkHead() throws IOException {
         int[] budget = {8192};
         if (!firstChunk && !"".equals(HttpHead.line(wire.in, budget))) {
             throw broken("no end of line behind a chunk");
@@ -118,14 +129,11 @@ final class HttpBody extends InputStream {
         if (size == null) {
             throw broken("the connection ended");
         }
-        try {
-            left = Long.parseLong(size.replaceAll(";.*", "").trim(), 16);
-        } catch (NumberFormatException e) {
+        String digits = size.replaceAll("[; \t].*", "");
+        if (!digits.matches("[0-9a-fA-F]{1,15}")) {
             throw broken("the size of a chunk is \"" + size + "\"");
         }
-        if (left < 0) {
-            throw broken("the size of a chunk is \"" + size + "\"");
-        }
+        left = Long.parseLong(digits, 16);
         if (left == 0) {
             String trailer;
             while ((trailer = HttpHead.line(wire.in, budget)) != null && !trailer.isEmpty()) {

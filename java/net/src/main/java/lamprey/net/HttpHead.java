@@ -14,23 +14,29 @@ final class HttpHead {
 
     private final List<String> names = new ArrayList<>();
     private final List<String> values = new ArrayList<>();
+    /** -1 if the first line is no status line. */
     final int code;
+    /** Null if there is none. */
     final String reason;
     final boolean version11;
 
-    private HttpHead(String status) throws IOException {
+    private HttpHead(String status) {
         names.add(null);
         values.add(status);
         String[] parts = status.split(" +", 3);
-        if (!status.startsWith("HTTP/1.") || parts.length < 2 || !parts[1].matches("\\d{3}")) {
-            throw new IOException("Invalid Http response: \"" + (status.length() > 80 ? status.substring(0, 80) : status) + "\"");
-        }
-        version11 = !parts[0].equals("HTTP/1.0");
-        code = Integer.parseInt(parts[1]);
-        reason = parts.length < 3 ? "" : parts[2].trim();
+        boolean http = status.startsWith("HTTP/1.");
+        version11 = http && !parts[0].equals("HTTP/1.0");
+        code = http && parts.length > 1 && parts[1].matches("\\d{3}") ? Integer.parseInt(parts[1]) : -1;
+        reason = http && parts.length > 2 ? parts[2].trim() : null;
     }
 
-    /** Reads one. Null if there is not a single byte. Blocks. */
+    /** The first line, cut. */
+    String status(int most) {
+        String status = values.get(0);
+        return status.length() > most ? status.substring(0, most) : status;
+    }
+
+    /** Reads one. Null if there is not a single byte; ends also where the connection does, as in the JDK. Blocks. */
     static HttpHead read(InputStream in) throws IOException {
         int[] budget = {MOST_BYTES};
         String status = line(in, budget);
@@ -38,12 +44,12 @@ final class HttpHead {
             return null;
         }
         HttpHead head = new HttpHead(status);
+        if (!status.startsWith("HTTP/1.")) {
+            return head;
+        }
         String line;
         while ((line = line(in, budget)) != null && !line.isEmpty()) {
             head.add(line);
-        }
-        if (line == null) {
-            throw new IOException("the connection ended within the head of a response");
         }
         return head;
     }
@@ -52,7 +58,7 @@ final class HttpHead {
         char first = line.charAt(0);
         int last = values.size() - 1;
         if ((first == ' ' || first == '\t') && last > 0) {
-            values.set(last, values.get(last) + " " + line.trim());
+            values.set(last, (values.get(last) + line.replace('\t', ' ')).trim());
             return;
         }
         int colon = line.indexOf(':');
@@ -98,10 +104,11 @@ final class HttpHead {
         return i < 0 || i >= values.size() ? null : values.get(i);
     }
 
+    /** The values of a name last first, as the JDK has them. */
     Map<String, List<String>> all() {
         Map<String, List<String>> all = new LinkedHashMap<>();
         for (int i = 0; i < names.size(); i++) {
-            all.computeIfAbsent(names.get(i), n -> new ArrayList<>()).add(values.get(i));
+            all.computeIfAbsent(names.get(i), n -> new ArrayList<>()).add(0, values.get(i));
         }
         all.replaceAll((n, list) -> Collections.unmodifiableList(list));
         return Collections.unmodifiableMap(all);

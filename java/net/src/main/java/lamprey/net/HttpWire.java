@@ -49,7 +49,7 @@ final class HttpWire {
             if (w == null) {
                 return null;
             }
-            if (System.nanoTime() - w.idleSince < KEEP_NANOS && ((SocketInput) w.socket.getInputStream()).isQuiet()) {
+            if (System.nanoTime() - w.idleSince < KEEP_NANOS && w.in.available() == 0 && ((SocketInput) w.socket.getInputStream()).isQuiet()) {
                 return w;
             }
             w.close();
@@ -77,9 +77,12 @@ final class HttpWire {
         socket.setSoTimeout(millis);
     }
 
-    /** The response has been read: another request may use the connection. */
+    /**
+     * The response has been read: another request may use the connection, unless more than the response has come, which would be taken for the next one. Whoever
+     * calls this has this connection no longer, and must not close it.
+     */
     void release() throws IOException {
-        if (!KEEP) {
+        if (!KEEP || in.available() > 0) {
             close();
             return;
         }
