@@ -106,9 +106,36 @@ public abstract class Blocker {
 
     /**
      * The delivery came, but the thread could not be suspended, and the program gets a {@link lamprey.instrument.PinnedError} instead: gives {@code value}
-     * back, if that is possible. Must not block.
+     * back, if that is possible. Called by the thread. Must not block.
      */
     protected void refused(Object value) {}
+
+    /**
+     * The thread could not be suspended, and nothing was delivered: does what the thread's lost frames would have done, such as to leave a queue. Called
+     * once, by the thread, after the wait has ended (perhaps by an interrupt). Must not block.
+     */
+    protected void abandoned() {}
+
+    /** Suspending the thread has failed: afterwards the operation has happened or it has not, and nobody counts on the thread. By the thread. */
+    final void suspensionFailed() {
+        if (!cancel(Cause.PINNED)) {
+            while (!isDone()) {
+                // Another thread has decided on a delivery and is about to make it.
+                Thread.yield();
+            }
+        }
+        Object o = outcome;
+        if (o instanceof Cause || o instanceof Failure) {
+            abandoned();
+        } else {
+            refused(value());
+        }
+    }
+
+    /** Whether {@link #suspended} calls code of a program, to which the thread that waits must be the current one. */
+    protected boolean runsProgramCode() {
+        return false;
+    }
 
     /** Ends the wait without a delivery, for a subclass that has returned false from {@link #withdraw} and does it later. */
     protected final boolean end(Cause cause) {

@@ -76,8 +76,7 @@ final class Carrier extends CarrierThread {
     @Primitive
     <T> T suspend(MethodInfo primitive) {
         if (execution().running() != running) {
-            running.blocker = null;
-            running.timer = null;
+            running.suspensionFailed();
             throw new PinnedError(primitive + " would block the thread from within a continuation that it runs; a continuation can only suspend itself");
         }
         return execution().suspend(primitive);
@@ -186,7 +185,13 @@ final class Carrier extends CarrierThread {
             }
             return;
         }
-        b.suspended();
+        if (b.runsProgramCode()) {
+            running = t;
+            b.suspended();
+            running = null;
+        } else {
+            b.suspended();
+        }
         if (timer != null) {
             runtime.start(timer);
         }

@@ -3,6 +3,7 @@ package lamprey;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
+import lamprey.channel.IVar;
 import lamprey.instrument.Coroutine;
 import lamprey.instrument.Primitive;
 
@@ -200,15 +201,8 @@ abstract class LightThread extends Coroutine {
         Blocker b = blocker;
         timer = null;
         blocker = null;
-        if (b == null || b == Parking.PERMIT || b.cancel(Blocker.Cause.PINNED)) {
-            return;
-        }
-        while (!b.isDone()) {
-            // Another thread has decided on a delivery and is about to make it.
-            Thread.yield();
-        }
-        if (b.error() == null) {
-            b.refused(b.value());
+        if (b != null && b != Parking.PERMIT) {
+            b.suspensionFailed();
         }
     }
 
@@ -224,6 +218,7 @@ abstract class LightThread extends Coroutine {
         while (j != null) {
             Joiner after = j.next;
             j.deliver(null);
+            j.ended(null);
             j = after;
         }
     }
@@ -232,7 +227,9 @@ abstract class LightThread extends Coroutine {
     final void lost(Throwable why) {
         if (kernel() == null) {
             for (Joiner j = joiners; j != null && j != Joiner.ENDED; j = j.next) {
-                j.fail(new IllegalStateException("the runtime has been closed, and the thread it waits for was lost: " + getClass().getName(), why));
+                Throwable error = new IllegalStateException("the runtime has been closed, and the thread it waits for was lost: " + getClass().getName(), why);
+                j.fail(error);
+                j.ended(error);
             }
         }
     }
@@ -255,14 +252,51 @@ abstract class LightThread extends Coroutine {
         }
     }
 
+    /** Happens at the end. All who ask get the same one, so a choice that is made again and again leaves nothing behind. */
+    final IVar<Void> ending() {
+        for (Joiner j = joiners; j != null && j != Joiner.ENDED; j = j.next) {
+            if (j instanceof Ending) {
+                return ((Ending) j).end;
+            }
+        }
+        Ending e = new Ending();
+        if (!add(e)) {
+            e.ended(null);
+        } else if (runtime.stopped) {
+            lost(null);
+        }
+        return e.end;
+    }
+
+    /** Does not wait: makes an event of the end. */
+    private static final class Ending extends Joiner {
+        final IVar<Void> end = new IVar<>();
+
+        Ending() {
+            super(null);
+        }
+
+        @Override
+        void ended(Throwable lost) {
+            if (lost == null) {
+                end.tryPut(null);
+            } else {
+                end.tryFail(() -> new IllegalStateException(lost.getMessage(), lost));
+            }
+        }
+    }
+
     /** A wait for the end of a thread. */
-    static final class Joiner extends Blocker {
+    static class Joiner extends Blocker {
         static final Joiner ENDED = new Joiner(null);
         Joiner next;
 
         Joiner(PicoThread waiting) {
             super(waiting);
         }
+
+        /** After it has been completed: by the end, or as the thread was lost. */
+        void ended(Throwable lost) {}
 
         @Override
         protected WaitReason reason() {

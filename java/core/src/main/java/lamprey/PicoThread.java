@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import lamprey.event.Event;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.Primitive;
 import lamprey.instrument.Suspendable;
@@ -319,6 +320,18 @@ public class PicoThread extends LightThread implements Runnable {
             throw new IllegalArgumentException(nanos + " nanoseconds are not between 0 and 999999");
         }
         return nanos;
+    }
+
+    /**
+     * The event of the thread's end; of a thread that has not been started when it is synchronised on, happens at once, as {@link #join()} returns.
+     *
+     * @throws UnsupportedOperationException if this is a kernel thread that the library has not started
+     */
+    public final Event<Void> joinEvt() {
+        if (runtime == null && kernel() != null) {
+            throw new UnsupportedOperationException(this + " is a kernel thread that was started by java.lang.Thread: its end is no event; use join()");
+        }
+        return Event.guard(() -> (state & STARTED) == 0 ? Event.<Void>always(null) : ending().getEvt());
     }
 
     /**

@@ -163,4 +163,39 @@ class MonitorsTest {
             assertEquals(20, back.get());
         }
     }
+
+    /** The table grows, and shrinks; no one is lost on the way. */
+    @Test
+    void twenty_thousand_wait_each_for_its_own_object() throws Exception {
+        try (PicoRuntime r = PicoRuntime.builder().carriers(2).build()) {
+            int n = 20_000;
+            Object[] objects = new Object[n];
+            PicoThread[] all = new PicoThread[n];
+            AtomicInteger in = new AtomicInteger();
+            AtomicInteger back = new AtomicInteger();
+            for (int i = 0; i < n; i++) {
+                Object o = objects[i] = new Object();
+                all[i] = new PicoThread(() -> {
+                    Monitors.enter(o);
+                    in.incrementAndGet();
+                    await(o, 0);
+                    back.addAndGet(Monitors.holdsLock(o) ? 1 : 0);
+                    Monitors.exit(o);
+                });
+                r.start(all[i]);
+            }
+            Until.holds(() -> in.get() == n);
+            assertEquals(before + n, Monitors.count());
+            for (Object o : objects) {
+                Monitors.enter(o);
+                assertTrue(Monitors.holdsLock(o));
+                Monitors.notify(o);
+                Monitors.exit(o);
+            }
+            for (PicoThread t : all) {
+                t.join();
+            }
+            assertEquals(n, back.get());
+        }
+    }
 }

@@ -1,5 +1,6 @@
 package lamprey.channel;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import lamprey.event.Choice;
@@ -79,6 +80,8 @@ public final class Broadcast<T> implements AutoCloseable {
         /** The number of the value to be received next. */
         private long next;
         private boolean left;
+        /** What was given back, to be received first; null if nothing ever was. Each in an array, as it may be null. */
+        private ArrayDeque<Object[]> returned;
 
         Subscriber(Broadcast<T> from, long next) {
             this.from = from;
@@ -116,6 +119,9 @@ public final class Broadcast<T> implements AutoCloseable {
             if (left) {
                 return Closed.CHANNEL;
             }
+            if (returned != null && !returned.isEmpty()) {
+                return returned.poll()[0];
+            }
             long oldest = from.sent - from.ring.length;
             if (next < oldest) {
                 long missed = oldest - next;
@@ -144,6 +150,21 @@ public final class Broadcast<T> implements AutoCloseable {
         @Override
         protected Object poll(Choice self) {
             return subscriber.poll();
+        }
+
+        @Override
+        protected boolean giveBack(Object result) {
+            if (result != Closed.CHANNEL) {
+                synchronized (subscriber.from) {
+                    if (subscriber.waiters.choose(result) == null) {
+                        if (subscriber.returned == null) {
+                            subscriber.returned = new ArrayDeque<>(1);
+                        }
+                        subscriber.returned.addFirst(new Object[] {result});
+                    }
+                }
+            }
+            return true;
         }
     }
 }

@@ -3,6 +3,7 @@ package lamprey.channel;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import lamprey.Parking;
+import lamprey.event.AsyncEvent;
 import lamprey.event.Backoff;
 import lamprey.event.Choice;
 import lamprey.event.Event;
@@ -64,6 +65,7 @@ public final class Channel<T> implements AutoCloseable {
      *
      * @throws ClosedException if the channel is closed, or is closed while this waits; the value was not received
      * @throws InterruptedException if interrupted while this waits; the value was not received
+     * @throws lamprey.instrument.PinnedError if this has to wait and the thread cannot be suspended; a receiver that came meanwhile has received the value
      */
     public void send(T value) throws InterruptedException {
         Single waiting = sendOrWait(value);
@@ -138,6 +140,16 @@ public final class Channel<T> implements AutoCloseable {
     /** The event of {@link #recv()}. */
     public Event<T> recvEvt() {
         return receive;
+    }
+
+    /** The asynchronous event of {@link #send(Object)}. */
+    public AsyncEvent<Void, Void> aSendEvt(T value) {
+        return sendEvt(value).async();
+    }
+
+    /** The asynchronous event of {@link #recv()}. */
+    public AsyncEvent<Void, T> aRecvEvt() {
+        return recvEvt().async();
     }
 
     /** No more values are sent: senders that wait get a {@link ClosedException}, receivers too when the buffer is empty. Does not block. */
@@ -285,6 +297,11 @@ public final class Channel<T> implements AutoCloseable {
         protected Object payload() {
             return value;
         }
+
+        @Override
+        protected boolean giveBack(Object result) {
+            return result instanceof Failure;
+        }
     }
 
     private static final class Receive<T> extends Port<T> {
@@ -315,9 +332,9 @@ public final class Channel<T> implements AutoCloseable {
         }
 
         @Override
-        protected void giveBack(Object result) {
+        protected boolean giveBack(Object result) {
             if (result instanceof Failure) {
-                return;
+                return true;
             }
             synchronized (channel) {
                 if (channel.receivers.choose(result) == null) {
@@ -325,6 +342,7 @@ public final class Channel<T> implements AutoCloseable {
                     channel.buffer.addFirst(channel.buffer.removeLast());
                 }
             }
+            return true;
         }
     }
 }

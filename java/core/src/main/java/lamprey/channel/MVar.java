@@ -143,8 +143,9 @@ public final class MVar<T> {
 
         @Override
         @SuppressWarnings("unchecked")
-        protected void giveBack(Object result) {
+        protected boolean giveBack(Object result) {
             var.giveBack((T) result);
+            return true;
         }
     }
 
@@ -189,6 +190,11 @@ public final class MVar<T> {
         @Override
         protected Object payload() {
             return value;
+        }
+
+        @Override
+        protected boolean giveBack(Object result) {
+            return false;
         }
     }
 }

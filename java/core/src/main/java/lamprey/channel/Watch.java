@@ -119,5 +119,19 @@ public final class Watch<T> implements AutoCloseable {
             reader.seen = watch.version;
             return watch.value;
         }
+
+        /** The reader has not seen it. If another thread waits at the same reader, that one sees it. */
+        @Override
+        protected boolean giveBack(Object result) {
+            Watch<T> watch = reader.watch;
+            if (result != Closed.CHANNEL) {
+                synchronized (watch) {
+                    if (watch.waiters.chooseOf(this, watch.value) == null) {
+                        reader.seen = -1;
+                    }
+                }
+            }
+            return true;
+        }
     }
 }

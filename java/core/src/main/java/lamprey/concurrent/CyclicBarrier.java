@@ -18,8 +18,15 @@ public class CyclicBarrier extends java.util.concurrent.CyclicBarrier {
     private Generation current = new Generation();
 
     /** Those that meet at one time. */
-    private static final class Generation {
-        final WaitList waiting = new WaitList(WaitReason.LOCK);
+    private final class Generation {
+        /** A party that has arrived and cannot wait breaks the barrier, as one that is interrupted does. */
+        @SuppressWarnings("serial")
+        final WaitList waiting = new WaitList(WaitReason.LOCK) {
+            @Override
+            void lost() {
+                breakIfOpen(Generation.this);
+            }
+        };
         int arrived;
         volatile boolean over;
         volatile boolean broken;

@@ -16,7 +16,7 @@ public final class Executors {
 
     /** A task with the value it ends with. Its class is transformed: the task may block. */
     static final class RunnableCall<V> implements Callable<V> {
-        private final Runnable task;
+        final Runnable task;
         private final V result;
 
         RunnableCall(Runnable task, V result) {
@@ -138,14 +138,14 @@ public final class Executors {
         return new ScheduledThreadPoolExecutor(1, factory);
     }
 
-    /** {@code Executors.unconfigurableExecutorService}: the executor itself. The JDK's wrapper would stand between threads and what they wait for. */
+    /** {@code Executors.unconfigurableExecutorService}. */
     public static ExecutorService unconfigurableExecutorService(ExecutorService e) {
-        return java.util.Objects.requireNonNull(e);
+        return new Unconfigurable(e);
     }
 
-    /** {@code Executors.unconfigurableScheduledExecutorService}: the executor itself. */
+    /** {@code Executors.unconfigurableScheduledExecutorService}. */
     public static ScheduledExecutorService unconfigurableScheduledExecutorService(ScheduledExecutorService e) {
-        return java.util.Objects.requireNonNull(e);
+        return new Unconfigurable.Scheduled(e);
     }
 
     /** {@code pool.getThreadFactory()}. */

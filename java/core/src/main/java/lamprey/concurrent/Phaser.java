@@ -9,7 +9,8 @@ import lamprey.WaitReason;
 /**
  * A {@link java.util.concurrent.Phaser} that suspends light threads and parks kernel threads. The methods do what those of the JDK do.
  *
- * <p>The JDK's class counts; this one waits, in a list at the root. Whatever may have advanced the phase is followed by a look at it.
+ * <p>The JDK's class counts; this one waits, in a list at the root. Whatever may have advanced the phase is followed by a look at it. An arrival cannot be
+ * taken back: {@link #arriveAndAwaitAdvance} by a thread that cannot be suspended ({@link lamprey.instrument.PinnedError}) has arrived.
  */
 public class Phaser extends java.util.concurrent.Phaser {
     private final WaitList waiting;

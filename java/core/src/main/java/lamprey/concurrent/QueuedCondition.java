@@ -17,8 +17,8 @@ import lamprey.concurrent.QueuedSynchronizer.Wait;
  * <p>A wait ends in one of two ways, decided under {@link QueuedSynchronizer#queueLock}: it was signalled (its node has been moved), or it took its node out itself
  * (interrupted, or the time is up). Then the thread acquires again, without minding interrupts.
  *
- * <p>Locks of this package are released when the thread is suspended ({@link ConditionWait#suspended}), so that they are still held if it cannot be. A program's own
- * synchronizer is released before, by its {@code tryRelease}, which may look at the current thread.
+ * <p>The lock is released when the thread has been suspended ({@link ConditionWait#suspended}), so it is still held if that fails. A program's own {@code tryRelease} is
+ * called then too; the thread that waits is the current one to it, but it cannot block.
  */
 class QueuedCondition {
     private final QueuedSynchronizer of;
@@ -32,31 +32,36 @@ class QueuedCondition {
     /** The wait for a signal. */
     private static final class ConditionWait extends Wait {
         final QueuedCondition condition;
-        final boolean late;
+        final int held;
         /** Whether the lock has been given up. */
         boolean released;
 
-        ConditionWait(QueuedCondition condition, Node node) {
+        ConditionWait(QueuedCondition condition, Node node, int held) {
             super(condition.of, node);
             this.condition = condition;
-            late = of instanceof Releasing;
+            this.held = held;
+        }
+
+        @Override
+        protected boolean runsProgramCode() {
+            return true;
         }
 
         @Override
         protected void suspended() {
-            if (late) {
-                released = true;
-                ((Releasing) of).releaseAll();
-                of.wakeFirst();
+            try {
+                released = of.release(held);
+                if (!released) {
+                    fail(new IllegalMonitorStateException("the lock of a condition could not be released"));
+                }
+            } catch (Throwable e) {
+                fail(e);
             }
         }
 
         @Override
-        protected boolean withdraw(Cause cause) {
-            if (cause == Cause.PINNED) {
-                leave();
-            }
-            return true;
+        protected void abandoned() {
+            leave();
         }
 
         @Override
@@ -69,11 +74,6 @@ class QueuedCondition {
                 of.dequeue(node);
             }
         }
-    }
-
-    /** A synchronizer that any thread can release on behalf of its owner. */
-    interface Releasing {
-        void releaseAll();
     }
 
     /** Waits for a signal. Blocks; throws if interrupted. The caller must hold the lock, and holds it afterwards. */
@@ -114,24 +114,11 @@ class QueuedCondition {
         }
         int held = of.getState();
         Node n = new Node(PicoThread.currentThread(), false);
-        ConditionWait w = new ConditionWait(this, n);
+        ConditionWait w = new ConditionWait(this, n, held);
         n.wait = w;
         add(n);
-        if (!w.late) {
-            boolean done = false;
-            try {
-                done = of.release(held);
-            } finally {
-                if (!done) {
-                    remove(n);
-                }
-            }
-            if (!done) {
-                throw new IllegalMonitorStateException("the lock of a condition could not be released");
-            }
-            w.released = true;
-        }
         boolean interrupted = false;
+        boolean signalled;
         try {
             if (interruptible) {
                 Parking.await(w, nanos);
@@ -140,8 +127,9 @@ class QueuedCondition {
             }
         } catch (InterruptedException e) {
             interrupted = true;
+        } finally {
+            signalled = !remove(n);
         }
-        boolean signalled = !remove(n);
         if (w.released) {
             if (!signalled) {
                 of.append(n);

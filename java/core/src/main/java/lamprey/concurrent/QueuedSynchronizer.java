@@ -82,11 +82,8 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
         }
 
         @Override
-        protected boolean withdraw(Cause cause) {
-            if (cause == Cause.PINNED) {
-                of.dequeue(node);
-            }
-            return true;
+        protected void abandoned() {
+            of.dequeue(node);
         }
 
         @Override

@@ -26,7 +26,7 @@ public class ReentrantLock extends java.util.concurrent.locks.ReentrantLock {
     }
 
     /** The state is the number of times that the owner holds it. */
-    static final class Sync extends QueuedSynchronizer implements QueuedCondition.Releasing {
+    static final class Sync extends QueuedSynchronizer {
         private static final long serialVersionUID = 1;
         private final boolean fair;
 
@@ -75,12 +75,6 @@ public class ReentrantLock extends java.util.concurrent.locks.ReentrantLock {
             }
             setState(left);
             return left == 0;
-        }
-
-        @Override
-        public void releaseAll() {
-            setExclusiveOwnerThread(null);
-            setState(0);
         }
 
         @Override

@@ -18,13 +18,12 @@ import lamprey.PicoThread;
 import lamprey.PicoThreadFactory;
 
 /**
- * A {@link java.util.concurrent.ScheduledThreadPoolExecutor} whose threads are light ones. The methods do what those of the JDK do. {@code decorateTask} of a subclass is
- * not called.
+ * A {@link java.util.concurrent.ScheduledThreadPoolExecutor} whose threads are light ones. The methods do what those of the JDK do.
  */
 public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledThreadPoolExecutor {
     private static final AtomicLong NUMBERS = new AtomicLong();
     private final Pool pool;
-    private final DelayQueue<Task<?>> delayed = new DelayQueue<>();
+    private final DelayQueue<RunnableScheduledFuture<?>> delayed = new DelayQueue<>();
 
     /** With this many threads. */
     public ScheduledThreadPoolExecutor(int core) {
@@ -83,6 +82,8 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         private final long number = NUMBERS.getAndIncrement();
         private final long period;
         private volatile long time;
+        /** What {@code decorateTask} has made of it: what is in the queue, and is run. */
+        private RunnableScheduledFuture<V> outer = this;
 
         Task(ScheduledThreadPoolExecutor of, Callable<V> task, long time, long period) {
             super(task);
@@ -115,33 +116,33 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         public boolean cancel(boolean mayInterruptIfRunning) {
             boolean cancelled = super.cancel(mayInterruptIfRunning);
             if (cancelled && of.getRemoveOnCancelPolicy()) {
-                of.remove(this);
+                of.remove(outer);
             }
             return cancelled;
         }
 
         @Override
         public void run() {
-            if (!of.mayRun(isPeriodic(), time)) {
+            if (!of.mayRun(isPeriodic())) {
                 cancel(false);
             } else if (period == 0) {
                 super.run();
             } else if (runAndReset()) {
                 time = period > 0 ? time + period : PicoRuntime.nanoTime() - period;
-                of.again(this);
+                of.again(outer);
             }
         }
     }
 
-    private boolean mayRun(boolean periodic, long time) {
+    private boolean mayRun(boolean periodic) {
         return pool.state == Pool.RUNNING || pool.state == Pool.SHUTDOWN
             && (periodic ? getContinueExistingPeriodicTasksAfterShutdownPolicy() : getExecuteExistingDelayedTasksAfterShutdownPolicy());
     }
 
-    private void again(Task<?> task) {
-        if (mayRun(true, task.time)) {
+    private void again(RunnableScheduledFuture<?> task) {
+        if (mayRun(true)) {
             delayed.add(task);
-            if (mayRun(true, task.time) || !delayed.remove(task)) {
+            if (mayRun(true) || !delayed.remove(task)) {
                 pool.ensureWorker();
                 return;
             }
@@ -155,17 +156,18 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         }
         long now = PicoRuntime.nanoTime();
         Task<V> t = new Task<>(this, task, now + Math.min(Math.max(delay, 0), Long.MAX_VALUE / 2), period);
+        t.outer = task instanceof Executors.RunnableCall ? decorateTask(((Executors.RunnableCall<V>) task).task, t) : decorateTask(task, t);
         if (isShutdown()) {
-            getRejectedExecutionHandler().rejectedExecution(t, this);
-            return t;
+            getRejectedExecutionHandler().rejectedExecution(t.outer, this);
+            return t.outer;
         }
-        delayed.add(t);
-        if (!mayRun(period != 0, t.time) && delayed.remove(t)) {
-            t.cancel(false);
+        delayed.add(t.outer);
+        if (!mayRun(period != 0) && delayed.remove(t.outer)) {
+            t.outer.cancel(false);
         } else {
             pool.ensureWorker();
         }
-        return t;
+        return t.outer;
     }
 
     private static long positive(long n, String what) {
@@ -243,8 +245,8 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
     @Override
     public void shutdown() {
         pool.shutdown();
-        for (Task<?> t : delayed.toArray(new Task<?>[0])) {
-            if (!mayRun(t.isPeriodic(), t.time) || t.isCancelled()) {
+        for (RunnableScheduledFuture<?> t : delayed.toArray(new RunnableScheduledFuture<?>[0])) {
+            if (!mayRun(t.isPeriodic()) || t.isCancelled()) {
                 delayed.remove(t);
                 t.cancel(false);
             }
@@ -296,7 +298,7 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
 
     @Override
     public void purge() {
-        for (Task<?> t : delayed.toArray(new Task<?>[0])) {
+        for (RunnableScheduledFuture<?> t : delayed.toArray(new RunnableScheduledFuture<?>[0])) {
             if (t.isCancelled()) {
                 delayed.remove(t);
             }

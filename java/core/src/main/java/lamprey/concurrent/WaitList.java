@@ -21,7 +21,7 @@ import lamprey.WaitReason;
  *
  * <p><b>Who may touch what.</b> The links, under the monitor of this object. A ticket is delivered once, by who has taken it out.
  */
-final class WaitList implements Serializable {
+class WaitList implements Serializable {
     private static final long serialVersionUID = 1;
 
     private transient volatile Ticket head;
@@ -49,18 +49,20 @@ final class WaitList implements Serializable {
         }
 
         @Override
-        protected boolean withdraw(Cause cause) {
-            if (cause == Cause.PINNED) {
-                list.remove(this);
-            }
-            return true;
+        protected void abandoned() {
+            list.remove(this);
+            list.lost();
         }
 
         @Override
         protected void refused(Object value) {
             list.signal();
+            list.lost();
         }
     }
+
+    /** A thread was to wait here and could not be suspended; its ticket is out. For a user that has something else to undo. Must not block. */
+    void lost() {}
 
     /** Puts the calling thread at the end. Must be followed by {@link #leave} or {@link #await}. */
     Ticket enter() {

@@ -98,13 +98,12 @@ public final class Choice extends Blocker {
     /** An interrupt or the time limit decides, if no peer has. While the thread waits it is not claimed. */
     @Override
     protected boolean withdraw(Cause cause) {
-        if (tryCommit() != Offer.COMPLETED) {
-            return false;
-        }
-        if (cause == Cause.PINNED) {
-            sync.abandon(null);
-        }
-        return true;
+        return tryCommit() == Offer.COMPLETED;
+    }
+
+    @Override
+    protected void abandoned() {
+        sync.abandon(null);
     }
 
     /** The thread could not be suspended, and its frames are lost: what they would have done happens here. */

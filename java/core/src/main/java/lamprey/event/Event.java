@@ -45,8 +45,9 @@ public abstract class Event<T> {
     /**
      * Waits until this event happens. Blocks the calling thread, light or not. What is possible at once is done without a look at the interrupt status.
      *
-     * @throws InterruptedException if the thread is interrupted while it waits; the event has then not happened (of a {@link #chooseAll} some members
-     *     may have)
+     * @throws InterruptedException if the thread is interrupted while it waits; the event has then not happened; of a {@link #chooseAll}, what some members
+     *     have received goes back to where it came from, and what some have sent stays sent
+     * @throws lamprey.instrument.PinnedError if the thread would have to wait and cannot be suspended; the same holds, and a send may have happened
      */
     public final T sync() throws InterruptedException {
         if (this instanceof Port) {
@@ -59,6 +60,11 @@ public abstract class Event<T> {
     @SuppressWarnings("unchecked")
     public final <R> Event<R> wrap(Function<? super T, ? extends R> f) {
         return new Events.Wrapped<R>(this, (Function<Object, Object>) (Function<?, ?>) Objects.requireNonNull(f));
+    }
+
+    /** This event as an asynchronous one: {@link AsyncEvent#aSync} begins it, and does not wait. */
+    public final AsyncEvent<Void, T> async() {
+        return new AsyncEvent<>(() -> null, this);
     }
 
     /** One of the events: of those that can happen at once, any; else the first that happens. Of no events: {@link #never}. */
@@ -80,7 +86,8 @@ public abstract class Event<T> {
 
     /**
      * All the events; the result has their results in the order of the arguments. In a choice, it is chosen when one of them happens, and the others are
-     * waited for from then on, with all offers out at once. Functions given to {@link #wrap} run after all have happened.
+     * waited for from then on, with all offers out at once. Functions given to {@link #wrap} run after all have happened. If one of them fails, as its channel is closed, say, what
+     * the others have received goes back.
      */
     @SafeVarargs
     public static <T> Event<List<T>> chooseAll(Event<? extends T>... events) {

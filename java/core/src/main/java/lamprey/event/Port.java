@@ -44,8 +44,15 @@ public abstract class Port<T> extends Event<T> {
         return this;
     }
 
-    /** A thread that was given this result could not be suspended, and the operation has failed: takes a value back, if there is one. Without the lock. */
-    protected void giveBack(Object result) {}
+    /**
+     * The thread that was given this result will not use it: it could not be suspended, or it was interrupted in a {@link Event#chooseAll} of which this is a member. Takes
+     * a value back, if there is one. Without the lock; must not block.
+     *
+     * @return whether it is now as if the operation had not happened; false for one that has sent
+     */
+    protected boolean giveBack(Object result) {
+        return true;
+    }
 
     /** Does the operation if that is possible now, with no offer published: the result, or {@link #NO}. */
     protected final Object attempt() {

@@ -46,8 +46,7 @@ final class Sync {
             decided = true;
         } finally {
             if (!decided) {
-                count = 0;
-                fireNacks();
+                abandon(null);
             }
         }
         return results();
@@ -86,14 +85,28 @@ final class Sync {
         }
     }
 
-    /** The thread was to wait and could not be suspended; it has been given {@code winner}, or nothing (null). Its frames are lost. */
-    void abandon(Branch winner) {
+    /**
+     * The synchronisation fails: the thread was interrupted, or it could not be suspended (then its frames are lost) and has been given {@code last}, or nothing
+     * (null). What was received is given back, the last first; the nacks of all that has not happened fire.
+     */
+    void abandon(Branch last) {
         withdraw();
-        if (winner != null) {
-            winner.port.giveBack(winner.result);
+        if (last != null) {
+            winners.add(last);
         }
+        undo();
         count = 0;
         fireNacks();
+    }
+
+    /** Gives back what the winners have received. Those that have sent stay. */
+    private void undo() {
+        for (int i = winners.size() - 1; i >= 0; i--) {
+            Branch b = winners.get(i);
+            if (b.port == null || b.port.giveBack(b.result)) {
+                winners.remove(i);
+            }
+        }
     }
 
     /** Keeps the branches that can still happen. */
@@ -146,6 +159,13 @@ final class Sync {
 
     /** Runs the wraps. The last winner's value reaches the root. */
     private Object results() throws InterruptedException {
+        for (Branch b : winners) {
+            if (b.result instanceof Port.Failure) {
+                // It is thrown, and no wrap has run: what the other members of a chooseAll have received goes back.
+                undo();
+                throw ((Port.Failure) b.result).exception();
+            }
+        }
         Object value = null;
         for (Branch b : winners) {
             value = Port.result(b.result);

@@ -104,6 +104,27 @@ public final class Waiters {
         return null;
     }
 
+    /** As {@link #choose}, of those that bring {@code payload}. */
+    public Offer chooseOf(Object payload, Object result) {
+        int spins = 0;
+        for (Offer o = head; o != null; ) {
+            Offer next = o.next;
+            if (o.value == payload) {
+                int answer = o.tryComplete(result);
+                if (answer == Offer.BUSY) {
+                    Backoff.pause(spins++);
+                    continue;
+                }
+                remove(o);
+                if (answer == Offer.COMPLETED) {
+                    return o;
+                }
+            }
+            o = next;
+        }
+        return null;
+    }
+
     /** Completes everybody who waits with the same result. The same restriction as for {@link #choose}. */
     public void completeAll(Object result) {
         while (choose(result) != null) {

@@ -90,7 +90,14 @@ public final class Execution {
 
     /** With flags: whether the thread is being suspended, so that the caller must save its frame and return. Called by generated code. */
     public static Suspend unwinding() {
-        Execution e = current();
-        return e != null && e.suspend.active ? e.suspend : null;
+        Thread t = Thread.currentThread();
+        // Few steps, as it stands behind each call.
+        Suspend s = t instanceof CarrierThread ? ((CarrierThread) t).suspend : ofOthers();
+        return s != null && s.active ? s : null;
+    }
+
+    private static Suspend ofOthers() {
+        Execution e = OF_OTHERS.get();
+        return e == null ? null : e.suspend;
     }
 }

@@ -6,7 +6,8 @@ import lamprey.PicoThread;
 import lamprey.WaitReason;
 
 /**
- * One part of the table of monitors: those of the objects whose identity hash falls into it.
+ * One part of the table of monitors: those of the objects whose identity hash falls into it. A hash table of its own, which grows and shrinks with the number of
+ * entries: a million threads may each wait for an object of their own.
  *
  * <p><b>States of a monitor.</b> None: no entry. Owned: {@code owner} and how often it has entered. Not owned, but waited for: an entry without owner, because threads
  * are in {@code wait()}. Threads that want to enter are in a queue, only while it is owned; threads in {@code wait()} are in a set.
@@ -28,7 +29,10 @@ import lamprey.WaitReason;
  */
 @SuppressWarnings("serial")
 final class MonitorTable extends AtomicInteger {
-    private static final int PARTS = 1 << 10;
+    private static final int PART_BITS = 10;
+    private static final int PARTS = 1 << PART_BITS;
+    /** Chains of a part that has few entries. A power of two, as it always is. */
+    private static final int FEWEST = 4;
     private static final MonitorTable[] TABLE = new MonitorTable[PARTS];
 
     static {
@@ -37,12 +41,17 @@ final class MonitorTable extends AtomicInteger {
         }
     }
 
-    private Entry first;
+    /** Used first: most parts have one entry at a time, which is found without the chains. Its object is null if it is not used. */
+    private final Entry front = new Entry();
+    private Entry[] chains = new Entry[FEWEST];
+    /** In the chains; decides how many there are. */
+    private int entries;
     /** One that is not used, to save the allocation. */
     private Entry spare;
 
     private static final class Entry {
         Object object;
+        int hash;
         PicoThread owner;
         int entries;
         final List queue = new List();
@@ -133,10 +142,19 @@ final class MonitorTable extends AtomicInteger {
     }
 
     static MonitorTable of(Object o) {
+        return of(hash(o));
+    }
+
+    private static int hash(Object o) {
         if (o == null) {
             throw new NullPointerException("the monitor of null");
         }
-        return TABLE[System.identityHashCode(o) & PARTS - 1];
+        return System.identityHashCode(o);
+    }
+
+    /** The parts share the lower bits of the hash. */
+    private static MonitorTable of(int hash) {
+        return TABLE[hash & PARTS - 1];
     }
 
     private void lock() {
@@ -151,32 +169,68 @@ final class MonitorTable extends AtomicInteger {
         lazySet(0);
     }
 
+    private static int index(int hash, Entry[] chains) {
+        return hash >>> PART_BITS & chains.length - 1;
+    }
+
     private Entry find(Object o) {
-        Entry e = first;
+        return find(o, System.identityHashCode(o));
+    }
+
+    private Entry find(Object o, int hash) {
+        return front.object == o ? front : entries == 0 ? null : findBehind(o, hash);
+    }
+
+    private Entry findBehind(Object o, int hash) {
+        Entry[] table = chains;
+        Entry e = table[index(hash, table)];
         while (e != null && e.object != o) {
             e = e.next;
         }
         return e;
     }
 
-    private Entry create(Object o) {
+    private Entry create(Object o, int hash) {
+        if (front.object == null) {
+            front.object = o;
+            return front;
+        }
         Entry e = spare;
         if (e == null) {
             e = new Entry();
         } else {
             spare = null;
         }
+        if (++entries > 2 * chains.length) {
+            resize(2 * chains.length);
+        }
         e.object = o;
-        e.next = first;
-        first = e;
+        e.hash = hash;
+        add(e, chains);
         return e;
     }
 
+    private static void add(Entry e, Entry[] chains) {
+        int i = index(e.hash, chains);
+        e.next = chains[i];
+        chains[i] = e;
+    }
+
     private void remove(Entry e) {
-        if (first == e) {
-            first = e.next;
+        if (e == front) {
+            e.object = null;
         } else {
-            Entry p = first;
+            removeBehind(e);
+        }
+    }
+
+    private void removeBehind(Entry e) {
+        Entry[] table = chains;
+        int i = index(e.hash, table);
+        Entry p = table[i];
+        if (p == e) {
+            table[i] = e.next;
+        } else {
             while (p.next != e) {
                 p = p.next;
             }
@@ -185,19 +239,45 @@ final class MonitorTable extends AtomicInteger {
         e.object = null;
         e.next = null;
         spare = e;
+        if (--entries < table.length >> 3 && table.length > FEWEST) {
+            resize(table.length >> 1);
+        }
     }
 
-    boolean tryEnter(Object o, PicoThread me) {
-        lock();
-        boolean entered = enter(o, me, 1);
-        unlock();
-        return entered;
+    private void resize(int length) {
+        Entry[] to;
+        try {
+            to = new Entry[length];
+        } catch (OutOfMemoryError e) {
+            // Under the lock: the table goes on with the chains that it has.
+            return;
+        }
+        for (Entry e : chains) {
+            while (e != null) {
+                Entry next = e.next;
+                add(e, to);
+                e = next;
+            }
+        }
+        chains = to;
     }
 
-    private boolean enter(Object o, PicoThread me, int entries) {
-        Entry e = find(o);
+    static boolean tryEnter(Object o, PicoThread me) {
+        int hash = hash(o);
+        MonitorTable part = of(hash);
+        part.lock();
+        try {
+            return part.enter(o, hash, me, 1);
+        } finally {
+            // Also when there is no memory for an entry.
+            part.unlock();
+        }
+    }
+
+    private boolean enter(Object o, int hash, PicoThread me, int entries) {
+        Entry e = find(o, hash);
         if (e == null) {
-            e = create(o);
+            e = create(o, hash);
         }
         if (e.owner == null) {
             e.owner = me;
@@ -211,15 +291,17 @@ final class MonitorTable extends AtomicInteger {
         return false;
     }
 
-    void exit(Object o, PicoThread me) {
-        lock();
-        Entry e = find(o);
+    static void exit(Object o, PicoThread me) {
+        int hash = hash(o);
+        MonitorTable part = of(hash);
+        part.lock();
+        Entry e = part.find(o, hash);
         if (e == null || e.owner != me) {
-            unlock();
+            part.unlock();
             throw notOwner("exit", o, me);
         }
-        Waiter next = --e.entries == 0 ? release(e) : null;
-        unlock();
+        Waiter next = --e.entries == 0 ? part.release(e) : null;
+        part.unlock();
         if (next != null) {
             next.complete();
         }
@@ -276,7 +358,7 @@ final class MonitorTable extends AtomicInteger {
                 w.inSet = true;
                 next = release(e);
             }
-        } else if (enter(w.object, w.thread(), w.entries)) {
+        } else if (enter(w.object, System.identityHashCode(w.object), w.thread(), w.entries)) {
             next = w;
         } else {
             find(w.object).queue.add(w);
@@ -312,7 +394,7 @@ final class MonitorTable extends AtomicInteger {
         w.inSet = false;
         w.waits = false;
         w.cause = why;
-        if (enter(w.object, w.thread(), w.entries)) {
+        if (enter(w.object, System.identityHashCode(w.object), w.thread(), w.entries)) {
             return true;
         }
         e.queue.add(w);
@@ -336,8 +418,11 @@ final class MonitorTable extends AtomicInteger {
         boolean found = false;
         for (MonitorTable part : TABLE) {
             part.lock();
-            for (Entry e = part.first; e != null; e = e.next) {
-                found |= e.owner == t;
+            found |= part.front.object != null && part.front.owner == t;
+            for (Entry chain : part.chains) {
+                for (Entry e = chain; e != null; e = e.next) {
+                    found |= e.owner == t;
+                }
             }
             part.unlock();
         }
@@ -348,9 +433,7 @@ final class MonitorTable extends AtomicInteger {
         int n = 0;
         for (MonitorTable part : TABLE) {
             part.lock();
-            for (Entry e = part.first; e != null; e = e.next) {
-                n++;
-            }
+            n += part.entries + (part.front.object == null ? 0 : 1);
             part.unlock();
         }
         return n;

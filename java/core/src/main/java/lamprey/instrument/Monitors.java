@@ -22,7 +22,7 @@ public final class Monitors {
     @Primitive
     public static void enter(Object o) {
         PicoThread me = PicoThread.currentThread();
-        if (!MonitorTable.of(o).tryEnter(o, me)) {
+        if (!MonitorTable.tryEnter(o, me)) {
             Parking.block(new MonitorTable.Waiter(me, o, 1, false), Long.MAX_VALUE, false, ENTER);
         }
     }
@@ -33,7 +33,7 @@ public final class Monitors {
      * @throws IllegalMonitorStateException if the calling thread does not own it
      */
     public static void exit(Object o) {
-        MonitorTable.of(o).exit(o, PicoThread.currentThread());
+        MonitorTable.exit(o, PicoThread.currentThread());
     }
 
     /** As {@link Object#wait()}. Blocks; an interrupt ends it. */

@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import lamprey.Blocker;
+import lamprey.Parking;
 import lamprey.PicoRuntime;
 import lamprey.PicoThread;
+import lamprey.WaitReason;
 import lamprey.channel.IVar;
 import lamprey.event.Event;
 import lamprey.instrument.Suspendable;
@@ -30,8 +33,8 @@ import lamprey.instrument.Suspendable;
 public final class Scope {
     private final PicoThread owner = PicoThread.currentThread();
     private final List<Child> threads = new ArrayList<>();
-    /** Assigned when the last thread has ended and the body too. */
-    private final IVar<Void> empty = new IVar<>();
+    /** The wait for the end of the last thread, after that of the body; null if there is none. */
+    private End end;
     private Throwable failure;
     private boolean cancelled;
     /** The body is over: it is not interrupted any more. */
@@ -59,6 +62,7 @@ public final class Scope {
      * is cancelled, and this throws {@link InterruptedException} after the threads have ended.
      *
      * @throws Exception the first failure, of the body or of a thread
+     * @throws lamprey.instrument.PinnedError if this has to wait for threads and cannot be suspended: the scope is cancelled, and its threads may still run
      */
     public static <T> T call(Body<T> body) throws Exception {
         return new Scope().execute(body, null);
@@ -166,10 +170,6 @@ public final class Scope {
         synchronized (this) {
             closing = true;
             cancelledBefore = cancelled;
-            if (threads.isEmpty()) {
-                ended = true;
-                empty.tryPut(null);
-            }
         }
         // The interrupt by which the body was cancelled has done its work.
         boolean interrupted = PicoThread.interrupted() && !cancelledBefore;
@@ -177,10 +177,18 @@ public final class Scope {
             cancel();
         }
         for (;;) {
+            End e;
+            synchronized (this) {
+                if (threads.isEmpty()) {
+                    ended = true;
+                    return interrupted;
+                }
+                e = new End(this);
+                end = e;
+            }
             try {
-                empty.get();
-                return interrupted;
-            } catch (InterruptedException e) {
+                Parking.await(e);
+            } catch (InterruptedException interrupt) {
                 interrupted = true;
                 cancel();
             }
@@ -225,8 +233,30 @@ public final class Scope {
             threads.remove(child);
             if (threads.isEmpty() && closing) {
                 ended = true;
-                empty.tryPut(null);
+                if (end != null) {
+                    end.deliver(null);
+                }
             }
+        }
+    }
+
+    /** The wait for the last thread. */
+    private static final class End extends Blocker {
+        private final Scope scope;
+
+        End(Scope scope) {
+            super(scope.owner);
+            this.scope = scope;
+        }
+
+        @Override
+        protected WaitReason reason() {
+            return WaitReason.JOIN;
+        }
+
+        @Override
+        protected void abandoned() {
+            scope.cancel();
         }
     }
 

@@ -15,10 +15,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -351,6 +353,96 @@ class ExecutorsTest {
                 return x + 1;
             }), () -> 0));
             assertFalse(Callbacks.flatMap(Optional.of(1), x -> Optional.empty()).isPresent());
+        });
+    }
+
+    /** Counts the runs of its tasks by what it makes of them. */
+    private static final class Counting extends ScheduledThreadPoolExecutor {
+        final AtomicInteger runs = new AtomicInteger();
+
+        Counting() {
+            super(1);
+        }
+
+        @Override
+        protected <V> RunnableScheduledFuture<V> decorateTask(Runnable r, RunnableScheduledFuture<V> task) {
+            return new Counted<>(this, task);
+        }
+    }
+
+    private static final class Counted<V> implements RunnableScheduledFuture<V> {
+        private final Counting by;
+        private final RunnableScheduledFuture<V> task;
+
+        Counted(Counting by, RunnableScheduledFuture<V> task) {
+            this.by = by;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            by.runs.incrementAndGet();
+            task.run();
+        }
+
+        @Override
+        public boolean isPeriodic() {
+            return task.isPeriodic();
+        }
+
+        @Override
+        public long getDelay(TimeUnit unit) {
+            return task.getDelay(unit);
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+        }
+
+        @Override
+        public boolean cancel(boolean interrupt) {
+            return task.cancel(interrupt);
+        }
+
+        @Override
+        public boolean isCancelled() {
+            return task.isCancelled();
+        }
+
+        @Override
+        public boolean isDone() {
+            return task.isDone();
+        }
+
+        @Override
+        public V get() throws InterruptedException, ExecutionException {
+            return task.get();
+        }
+
+        @Override
+        public V get(long time, TimeUnit unit)
+                throws InterruptedException, ExecutionException, TimeoutException {
+            return task.get(time, unit);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Host.class)
+    void tasks_are_decorated_and_a_wrapped_pool_waits(Host host) throws Throwable {
+        host.run(() -> {
+            Counting pool = new Counting();
+            ScheduledExecutorService e = Executors.unconfigurableScheduledExecutorService(pool);
+            CountDownLatch twice = new CountDownLatch(2);
+            ScheduledFuture<?> f = e.scheduleAtFixedRate(twice::countDown, 0, 1, TimeUnit.MILLISECONDS);
+            assertEquals(Counted.class, f.getClass());
+            twice.await();
+            assertTrue(f.cancel(false));
+            List<Future<Integer>> all = e.invokeAll(Arrays.asList(() -> 1, () -> 2));
+            assertEquals(2, all.get(1).get());
+            e.shutdown();
+            assertTrue(e.awaitTermination(60, TimeUnit.SECONDS));
+            assertTrue(pool.runs.get() >= 2);
         });
     }
 }

@@ -21,8 +21,8 @@ final class Flight {
         }
     }
 
-    /** The outcome; null if it was given up. Blocks. */
-    Object join() throws InterruptedException {
+    /** The outcome; null if it was given up, or there is none after so many nanoseconds. Blocks. */
+    Object join(long nanos) throws InterruptedException {
         Wait w = new Wait();
         synchronized (this) {
             if (waits == null) {
@@ -30,7 +30,8 @@ final class Flight {
             }
             waits.add(w);
         }
-        return Parking.await(w);
+        Object result = Parking.await(w, nanos);
+        return result == Blocker.Cause.TIMEOUT ? null : result;
     }
 
     /** @param result null if it is given up */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import lamprey.PicoThread;
 
@@ -170,7 +171,7 @@ public final class Resolver {
             }
             Object outcome;
             try {
-                outcome = other.join();
+                outcome = other.join(longest());
             } catch (InterruptedException e) {
                 PicoThread.currentThread().interrupt();
                 throw new InterruptedIOException("interrupted while waiting for the address of " + name);
@@ -181,7 +182,16 @@ public final class Resolver {
             if (outcome != null) {
                 throw new IOException((String) outcome);
             }
+            flights.remove(key, other);
         }
+    }
+
+    /**
+     * How long to wait for another thread that asks, in nanoseconds. It may never answer: if it could not be suspended (a {@link lamprey.instrument.PinnedError}), no
+     * code of {@link #lead} has run after that. When it only takes longer, two ask.
+     */
+    private long longest() {
+        return TimeUnit.MILLISECONDS.toNanos(2L * config.timeoutMillis * config.attempts * config.servers.size());
     }
 
     private Answer[] lead(Flight flight, String key, String name, int[] types) throws IOException {

@@ -121,26 +121,35 @@ final class HttpBody extends InputStream {
 
     private void readChunkHead() throws IOException {
         int[] budget = {8192};
-        if (!firstChunk && !"".equals(HttpHead.line(wire.in, budget))) {
+        if (!firstChunk && !"".equals(wire.in.line(budget))) {
             throw broken("no end of line behind a chunk");
         }
         firstChunk = false;
-        String size = HttpHead.line(wire.in, budget);
+        String size = wire.in.line(budget);
         if (size == null) {
             throw broken("the connection ended");
         }
-        String digits = size.replaceAll("[; \t].*", "");
-        if (!digits.matches("[0-9a-fA-F]{1,15}")) {
+        left = chunkSize(size);
+        if (left < 0) {
             throw broken("the size of a chunk is \"" + size + "\"");
         }
-        left = Long.parseLong(digits, 16);
         if (left == 0) {
             String trailer;
-            while ((trailer = HttpHead.line(wire.in, budget)) != null && !trailer.isEmpty()) {
+            while ((trailer = wire.in.line(budget)) != null && !trailer.isEmpty()) {
                 // Fields behind the body are not used.
             }
             end();
         }
+    }
+
+    /** Up to fifteen hexadecimal digits, then the end, a blank or a semicolon; else -1. */
+    private static long chunkSize(String line) {
+        long n = 0;
+        int i = 0;
+        for (; i < line.length() && i < 15 && line.charAt(i) < 0x80 && Character.digit(line.charAt(i), 16) >= 0; i++) {
+            n = n << 4 | Character.digit(line.charAt(i), 16);
+        }
+        return i > 0 && (i == line.length() || "; \t".indexOf(line.charAt(i)) >= 0) ? n : -1;
     }
 
     private IOException broken(String how) throws IOException {

@@ -1,7 +1,6 @@
 package lamprey.net;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -23,11 +22,15 @@ final class HttpHead {
     private HttpHead(String status) {
         names.add(null);
         values.add(status);
-        String[] parts = status.split(" +", 3);
+        int at = status.indexOf(' ');
+        while (at >= 0 && at + 1 < status.length() && status.charAt(at + 1) == ' ') {
+            at++;
+        }
         boolean http = status.startsWith("HTTP/1.");
-        version11 = http && !parts[0].equals("HTTP/1.0");
-        code = http && parts.length > 1 && parts[1].matches("\\d{3}") ? Integer.parseInt(parts[1]) : -1;
-        reason = http && parts.length > 2 ? parts[2].trim() : null;
+        code = http && at >= 0 ? code(status, at + 1) : -1;
+        version11 = http && !status.startsWith("HTTP/1.0 ");
+        int behind = http && at >= 0 ? status.indexOf(' ', at + 1) : -1;
+        reason = behind < 0 ? null : status.substring(behind + 1).trim();
     }
 
     /** The first line, cut. */
@@ -36,10 +39,26 @@ final class HttpHead {
         return status.length() > most ? status.substring(0, most) : status;
     }
 
+    /** Three digits, and then the end or a space; else -1. */
+    private static int code(String s, int at) {
+        if (s.length() < at + 3 || s.length() > at + 3 && s.charAt(at + 3) != ' ') {
+            return -1;
+        }
+        int n = 0;
+        for (int i = at; i < at + 3; i++) {
+            char c = s.charAt(i);
+            if (c < '0' || c > '9') {
+                return -1;
+            }
+            n = n * 10 + c - '0';
+        }
+        return n;
+    }
+
     /** Reads one. Null if there is not a single byte; ends also where the connection does, as in the JDK. Blocks. */
-    static HttpHead read(InputStream in) throws IOException {
+    static HttpHead read(HttpInput in) throws IOException {
         int[] budget = {MOST_BYTES};
-        String status = line(in, budget);
+        String status = in.line(budget);
         if (status == null) {
             return null;
         }
@@ -48,7 +67,7 @@ final class HttpHead {
             return head;
         }
         String line;
-        while ((line = line(in, budget)) != null && !line.isEmpty()) {
+        while ((line = in.line(budget)) != null && !line.isEmpty()) {
             head.add(line);
         }
         return head;
@@ -64,26 +83,6 @@ final class HttpHead {
         int colon = line.indexOf(':');
         names.add(colon < 0 ? line.trim() : line.substring(0, colon).trim());
         values.add(colon < 0 ? "" : line.substring(colon + 1).trim());
-    }
-
-    /** A line without its end; null at the end of the stream. Blocks. */
-    static String line(InputStream in, int[] budget) throws IOException {
-        StringBuilder line = new StringBuilder();
-        int c;
-        while ((c = in.read()) >= 0 && c != '\n') {
-            line.append((char) c);
-            if (--budget[0] < 0) {
-                throw new IOException("the head of a response has more than " + MOST_BYTES + " bytes");
-            }
-        }
-        if (c < 0 && line.length() == 0) {
-            return null;
-        }
-        int n = line.length();
-        if (n > 0 && line.charAt(n - 1) == '\r') {
-            line.setLength(n - 1);
-        }
-        return line.toString();
     }
 
     /** The last value of a field; null if there is none. */

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * <p><b>Invariants.</b> Only the leader selects. If there are followers, there is a leader, or a follower has been unparked to become one.
  *
  * <p><b>Orderings</b> (each pair: write one, then read the other, both volatile). A port writes {@code leader}, then reads {@code woken}; whoever wakes
- * it writes {@code woken}, then reads {@code leader}. The leader writes {@link #polling}, then applies the interest sets (in {@code select}); whoever arms a
+ * it writes {@code woken}, then reads {@code leader}; only a poll that waits clears it, and whoever called that looks at the timers and queues again. The leader writes {@link #polling}, then applies the interest sets (in {@code select}); whoever arms a
  * channel changes its interest set, then reads {@code polling}. A follower enters {@link #followers}, then reads {@code leader}; a leader leaves
  * {@code leader}, then reads the followers.
  *
@@ -180,7 +180,10 @@ final class Reactor implements Consumer<SelectionKey> {
             throw new UncheckedIOException("the selector failed", e);
         } finally {
             polling = false;
-            port.woken = false;
+            if (nanos != 0) {
+                // Not by a poll that does not wait: a carrier may be on its way to one that does, with a limit it has computed before.
+                port.woken = false;
+            }
             selected = System.nanoTime();
         }
     }

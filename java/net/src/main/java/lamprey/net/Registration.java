@@ -52,6 +52,8 @@ final class Registration {
         Waiter next;
         final byte op;
         final boolean light;
+        /** Whether {@link Reactor#waiting} counts it. Only for the own thread. */
+        boolean counted;
 
         Waiter(Registration of, int op, boolean light) {
             this.of = of;
@@ -59,11 +61,30 @@ final class Registration {
             this.light = light;
         }
 
+        void count() {
+            Reactor.get().waiting.incrementAndGet();
+            counted = true;
+        }
+
+        void discount() {
+            if (counted) {
+                counted = false;
+                Reactor.get().waiting.decrementAndGet();
+            }
+        }
+
+        /** The channel is ready, as it was; nothing has been read or written. */
         @Override
         protected void refused(Object value) {
+            discount();
             if (light && value == null) {
                 of.ran();
             }
+        }
+
+        @Override
+        protected void abandoned() {
+            discount();
         }
 
         @Override
@@ -106,7 +127,7 @@ final class Registration {
         if (!add(w)) {
             throw closed();
         }
-        Reactor.get().waiting.incrementAndGet();
+        w.count();
         if (!light) {
             Ports.startWait();
         }
@@ -117,7 +138,7 @@ final class Registration {
             PicoThread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting: " + w.detail());
         } finally {
-            Reactor.get().waiting.decrementAndGet();
+            w.discount();
             if (!light) {
                 Ports.endWait();
             }

@@ -234,6 +234,49 @@ class HttpTest {
 
     @ParameterizedTest
     @EnumSource
+    void a_field_longer_than_the_buffer(Where where) throws Exception {
+        char[] value = new char[20_000];
+        java.util.Arrays.fill(value, 'v');
+        where.run(() -> {
+            try (ServerSocket s = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+                Where.Forked f = answer(where, s, "HTTP/1.1 200 OK\r\nX: " + new String(value) + "\r\nContent-Length: 2\r\n\r\nok", 1);
+                HttpConnection c = new HttpConnection(new URL("http://127.0.0.1:" + s.getLocalPort() + "/"));
+                assertEquals(new String(value), c.getHeaderField("X"));
+                assertEquals('o', c.getInputStream().read());
+                f.join();
+            }
+        });
+    }
+
+    /** Else they would be taken for the next response. */
+    @ParameterizedTest
+    @EnumSource
+    void a_connection_with_bytes_behind_the_response_is_not_used_again(Where where) throws Exception {
+        where.run(() -> {
+            try (ServerSocket s = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+                java.net.Socket[] open = new java.net.Socket[2];
+                Where.Forked f = where.fork(() -> {
+                    for (int i = 0; i < 2; i++) {
+                        open[i] = s.accept();
+                        String behind = i == 0 ? "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx" : "";
+                        open[i].getOutputStream().write(("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + i + behind).getBytes(StandardCharsets.ISO_8859_1));
+                    }
+                });
+                for (int i = 0; i < 2; i++) {
+                    InputStream in = new HttpConnection(new URL("http://127.0.0.1:" + s.getLocalPort() + "/")).getInputStream();
+                    assertEquals('0' + i, in.read());
+                    assertEquals(-1, in.read());
+                }
+                f.join();
+                for (java.net.Socket o : open) {
+                    o.close();
+                }
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void a_kept_connection_that_the_server_has_closed_is_replaced(Where where) throws Exception {
         where.run(() -> {
             try (ServerSocket s = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {

@@ -111,12 +111,17 @@ final class Escapes implements Opcodes {
         if (call.owner.equals("java/lang/StringBuilder") && call.name.equals("<init>") && call.desc.equals("()V")) {
             return true;
         }
-        if (!LEAVES.contains(call.owner)) {
+        if (call.owner.equals("java/lang/Thread")) {
+            return call.name.equals("currentThread");
+        }
+        // Their toString() calls that of the value.
+        boolean atomic = call.owner.startsWith("java/util/concurrent/atomic/Atomic") && !call.name.equals("toString");
+        if (!atomic && !LEAVES.contains(call.owner)) {
             return false;
         }
         for (Type arg : Type.getArgumentTypes(call.desc)) {
             boolean plain = arg.getSort() < Type.ARRAY || arg.getSort() == Type.ARRAY && arg.getElementType().getSort() < Type.ARRAY
-                || arg.getInternalName().equals("java/lang/String");
+                || arg.getInternalName().equals("java/lang/String") || atomic && arg.getInternalName().equals(Runtime.OBJECT);
             if (!plain) {
                 return false;
             }
