@@ -599,7 +599,8 @@ public final class PicoRuntime implements AutoCloseable {
             virtual.jump(first);
             return true;
         }
-        if (!quiescent()) {
+        // Once more, after the counts: a thread that has been started, or woken, from outside since the first look is in the inbox.
+        if (!quiescent() && starting.get() == 0 && external.get() == 0 && inbox.isEmpty()) {
             broken(new DeadlockError(dump()));
         }
         return stopped;

@@ -57,6 +57,7 @@ public final class Cases {
         callback("stream", 2, () -> Stream.of(1, 2).map(x -> blockAndCount()).forEach(x -> { }));
         callback("to_string_in_format", 1, () -> String.format("%s", new Named()));
         callback("to_string_of_a_list", 1, () -> Collections.singletonList(new Named()).toString());
+        callback("to_string_of_an_atomic", 1, Cases::textOfAnAtomic);
         callback("equals_in_a_list", 1, () -> Arrays.asList(new Named()).indexOf(new Named()));
         callback("method_handle", 1, () -> handle().invoke());
         ALL.put("lambda_that_calls_foreign_code", () -> ((Runnable) () -> Foreign.call(Cases::block)).run());
@@ -192,6 +193,16 @@ public final class Cases {
     }
 
     /** The map is as it was, or has what was computed. */
+    /** The catch must not get the suspension itself. */
+    private static void textOfAnAtomic() throws Throwable {
+        java.util.concurrent.atomic.AtomicReference<Object> r = new java.util.concurrent.atomic.AtomicReference<>(new Named());
+        try {
+            r.toString();
+        } catch (Throwable e) {
+            throw e instanceof PinnedError ? e : new IllegalStateException("caught " + e.getClass());
+        }
+    }
+
     private static void computeIfAbsent() {
         Map<String, Integer> map = new HashMap<>();
         try {

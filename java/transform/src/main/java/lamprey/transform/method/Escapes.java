@@ -114,7 +114,8 @@ final class Escapes implements Opcodes {
         if (call.owner.equals("java/lang/Thread")) {
             return call.name.equals("currentThread");
         }
-        boolean atomic = call.owner.startsWith("java/util/concurrent/atomic/Atomic");
+        // Their toString() calls that of the value.
+        boolean atomic = call.owner.startsWith("java/util/concurrent/atomic/Atomic") && !call.name.equals("toString");
         if (!atomic && !LEAVES.contains(call.owner)) {
             return false;
         }
