@@ -173,7 +173,7 @@ public abstract class Blocker {
         if (o instanceof Failure) {
             return ((Failure) o).error;
         }
-        return o == Cause.INTERRUPT ? new InterruptedException() : null;
+        return o != Cause.INTERRUPT ? null : this instanceof Timer ? new InterruptedException("sleep interrupted") : new InterruptedException();
     }
 
     /** What {@link Parking#await} returns, once it is done: the value, or {@link Cause#TIMEOUT}. */

@@ -61,7 +61,7 @@ final class Carrier extends CarrierThread {
     void sleep(long nanos, MethodInfo primitive) throws InterruptedException {
         PicoThread t = running;
         if (t.clearInterrupt()) {
-            throw new InterruptedException();
+            throw new InterruptedException("sleep interrupted");
         }
         if (nanos > 0) {
             Timer timer = new Timer(t, runtime.deadline(nanos));

@@ -76,6 +76,11 @@ final class KernelThreads {
         return t;
     }
 
+    /** A new kernel thread, not started, that is {@code t} to the program and runs {@code body}. */
+    static Thread unstarted(PicoThread t, Runnable body) {
+        return new Backed(body, t);
+    }
+
     /** Runs {@code body} as {@code t} on a new kernel thread. */
     static void startPlatform(PicoThread t, Runnable body) {
         Thread k = new Backed(body, t);

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import lamprey.channel.IVar;
 import lamprey.instrument.Coroutine;
+import lamprey.instrument.Monitors;
 import lamprey.instrument.Primitive;
 
 /**
@@ -26,6 +27,10 @@ abstract class LightThread extends Coroutine {
     static final int INTERRUPTED = 2;
     static final int PERMIT = 4;
     static final int PARKED = 8;
+    /** Somebody has waited on the monitor of this object, so the end notifies. */
+    static final int WATCHED = 16;
+    /** A wait() that began after the end has returned at once. */
+    static final int END_SEEN = 32;
 
     static final AtomicIntegerFieldUpdater<LightThread> STATE =
         AtomicIntegerFieldUpdater.newUpdater(LightThread.class, "state");
@@ -220,6 +225,30 @@ abstract class LightThread extends Coroutine {
             j.deliver(null);
             j.ended(null);
             j = after;
+        }
+        if ((state & WATCHED) != 0) {
+            Monitors.threadEnded((PicoThread) this);
+        }
+    }
+
+    /**
+     * A thread that owns this object's monitor is about to wait on it: the end will notify it. Either that wait sees the end or the end sees WATCHED, as both are written
+     * before the other is read.
+     *
+     * @return whether the wait must return at once: the caller may have seen this thread alive, while it owned the monitor, and the end came since, without the monitor. Only the
+     *     first to wait after the end can be in this case.
+     */
+    final boolean watchEnd() {
+        for (;;) {
+            int s = state;
+            if ((s & WATCHED) != 0 && !hasEnded()) {
+                return false;
+            }
+            boolean first = hasEnded() && (s & END_SEEN) == 0;
+            int t = s | WATCHED | (first ? END_SEEN : 0);
+            if (STATE.compareAndSet(this, s, t)) {
+                return first;
+            }
         }
     }
 

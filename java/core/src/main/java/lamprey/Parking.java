@@ -209,6 +209,16 @@ public final class Parking {
         }
     }
 
+    /** For monitors: the calling thread, which owns the monitor of {@code t}, is about to wait on it. Returns whether it must not. See {@link LightThread#watchEnd}. */
+    public static boolean watchEnd(PicoThread t) {
+        return t.watchEnd();
+    }
+
+    /** Whether the thread, a light one, has ended; a subclass cannot override it. */
+    public static boolean hasEnded(PicoThread t) {
+        return t.hasEnded();
+    }
+
     /** Throws any exception, also a checked one that the compiler does not know of here. */
     @SuppressWarnings("unchecked")
     static <E extends Throwable> RuntimeException sneak(Throwable e) throws E {

@@ -330,6 +330,18 @@ public final class PicoRuntime implements AutoCloseable {
         }
     }
 
+    /** A kernel thread, not started, that will run {@code t}, which has not been started, whatever the back-end is. The runtime does not wait for its end. */
+    public Thread onKernel(PicoThread t) {
+        return KernelThreads.unstarted(t, () -> {
+            t.daemon = true;
+            t.runtime = this;
+            t.details().kernel = Thread.currentThread();
+            LightThread.STATE.getAndUpdate(t, s -> s | LightThread.STARTED);
+            registry.add(t);
+            runOnKernel(t);
+        });
+    }
+
     private void runOnKernel(PicoThread t) {
         try {
             if ((t.state & LightThread.INTERRUPTED) != 0) {
@@ -344,7 +356,8 @@ public final class PicoRuntime implements AutoCloseable {
                 }
             }
         } catch (Throwable e) {
-            // A handler has thrown; the JVM ignores that too.
+            // A handler has thrown: reported as the JVM does.
+            t.uncaught(e);
         } finally {
             ended(t);
         }

@@ -37,6 +37,7 @@ public class PicoThread extends LightThread implements Runnable {
     private static final MethodInfo JOIN_MILLIS = info("join", "(J)V");
     private static final MethodInfo JOIN_NANOS = info("join", "(JI)V");
     private static final AtomicLong IDS = new AtomicLong(1_000_000_000L);
+    private static final AtomicLong NAMES = new AtomicLong();
 
     private static volatile UncaughtExceptionHandler defaultHandler;
 
@@ -451,20 +452,32 @@ public class PicoThread extends LightThread implements Runnable {
         }
     }
 
-    /** Its name; made of its number if it was given none. */
+    /** Its name. If it was given none: Thread-0, Thread-1, and so on, in the order in which the threads are first asked (the JDK's: in which they are made). */
     public final String getName() {
         Details d = details();
         String n = d.name;
         if (n == null) {
             Thread k = runtime == null ? d.kernel : null;
-            n = k != null ? k.getName() : "Thread-" + threadId();
+            if (k != null) {
+                return k.getName();
+            }
+            synchronized (d) {
+                n = d.name;
+                if (n == null) {
+                    n = "Thread-" + NAMES.getAndIncrement();
+                    d.name = n;
+                }
+            }
         }
         return n;
     }
 
     /** Gives it a name. */
     public final void setName(String name) {
-        details().name = notNull(name);
+        Details d = details();
+        synchronized (d) {
+            d.name = notNull(name);
+        }
         Thread k = kernel();
         if (k != null) {
             k.setName(name);
@@ -557,6 +570,7 @@ public class PicoThread extends LightThread implements Runnable {
     /** The thread has thrown {@code error}: what it must do at the end; null for nothing (more). */
     final Runnable uncaught(Throwable error) {
         if (target instanceof Uncaught) {
+            System.err.println("\nException: " + error.getClass().getName() + " thrown from the UncaughtExceptionHandler in thread \"" + getName() + "\"");
             return null;
         }
         UncaughtExceptionHandler h = getUncaughtExceptionHandler();
@@ -581,12 +595,14 @@ public class PicoThread extends LightThread implements Runnable {
         return ThreadDump.trace(this);
     }
 
-    /** The traces of all live threads that block or have blocked. */
+    /** The traces of the calling thread and of all live threads that block or have blocked. */
     public static Map<PicoThread, StackTraceElement[]> getAllStackTraces() {
         Map<PicoThread, StackTraceElement[]> all = new HashMap<>();
         for (PicoThread t : PicoRuntime.current().threads()) {
             all.put(t, t.getStackTrace());
         }
+        PicoThread me = currentThread();
+        all.put(me, me.getStackTrace());
         return all;
     }
 

@@ -79,6 +79,71 @@ class ProgramsTest {
         }
     }
 
+    /** Many light threads exit at once, on one carrier that another holds for ever; the hook waits for a light thread if the carrier is free. */
+    static final class Exits {
+        public static void main(String[] args) {
+            boolean busy = Boolean.getBoolean("busy");
+            Main.addShutdownHook(Runtime.getRuntime(), new PicoThread(() -> {
+                try {
+                    PicoThread.sleep(1);
+                    if (!busy) {
+                        PicoThread.spawn(PicoThread::yield).join();
+                    }
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                System.out.println("hook of " + PicoThread.currentThread().getName());
+            }, "h"));
+            Main.run(() -> {
+                for (int i = 0; i < 50; i++) {
+                    PicoThread.spawn(() -> {
+                        PicoThread.yield();
+                        Exit.exit(3);
+                        System.out.println("went on");
+                    });
+                }
+                if (busy) {
+                    PicoThread.spawn(() -> {
+                        // After the others have called exit.
+                        PicoThread.yield();
+                        for (;;) {
+                            KernelThreads.onSpinWait();
+                        }
+                    });
+                }
+                Parking.park();
+            });
+        }
+    }
+
+    /** A light thread exits where it cannot be suspended. */
+    static final class ExitsPinned {
+        public static void main(String[] args) {
+            Main.run(() -> {
+                java.util.List<Integer> l = new ArrayList<>(List.of(2, 1));
+                l.sort((x, y) -> {
+                    Exit.exit(Runtime.getRuntime(), 4);
+                    return 0;
+                });
+                System.out.println("went on");
+            });
+        }
+    }
+
+    /** An uncaught exception's handler throws. */
+    static final class HandlerThrows {
+        public static void main(String[] args) throws InterruptedException {
+            PicoThread t = new PicoThread(() -> {
+                throw new IllegalStateException();
+            }, "t");
+            t.setUncaughtExceptionHandler((thread, e) -> {
+                throw new IllegalArgumentException();
+            });
+            t.start();
+            t.join();
+        }
+    }
+
     private static final class Ended {
         int code;
         String text;
@@ -126,6 +191,34 @@ class ProgramsTest {
         for (String backend : new String[] {"coroutines", "platform"}) {
             Ended e = run(Leaves.class, "-Dlamprey.backend=" + backend);
             assertEquals("still here", e.text.trim());
+            assertEquals(0, e.code);
+        }
+    }
+
+    @Test
+    void exit_runs_the_hooks_and_keeps_no_carrier() throws Exception {
+        for (String option : new String[] {"-Dlamprey.carriers=1", "-Dlamprey.carriers=2", "-Dlamprey.simulate=1", "-Dlamprey.backend=platform"}) {
+            Ended e = run(Exits.class, option);
+            assertEquals("hook of h", e.text.trim(), option);
+            assertEquals(3, e.code, option);
+        }
+        Ended e = run(Exits.class, "-Dlamprey.carriers=1", "-Dbusy=true");
+        assertEquals("hook of h", e.text.trim());
+        assertEquals(3, e.code);
+    }
+
+    @Test
+    void exit_where_nothing_can_be_suspended() throws Exception {
+        Ended e = run(ExitsPinned.class);
+        assertEquals("", e.text.trim());
+        assertEquals(4, e.code);
+    }
+
+    @Test
+    void a_handler_that_throws_is_reported() throws Exception {
+        for (String backend : new String[] {"coroutines", "platform"}) {
+            Ended e = run(HandlerThrows.class, "-Dlamprey.backend=" + backend);
+            assertEquals("Exception: java.lang.IllegalArgumentException thrown from the UncaughtExceptionHandler in thread \"t\"", e.text.trim());
             assertEquals(0, e.code);
         }
     }

@@ -35,7 +35,6 @@ public class ExecutorCompletionService<V> extends java.util.concurrent.ExecutorC
 
         @Override
         protected void done() {
-            // By add, not by put: called from the JDK's code, which cannot be suspended.
             ended.add(this);
         }
     }

@@ -1,18 +1,23 @@
 package lamprey.concurrent;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
+import lamprey.instrument.Suspendable;
 
 /**
  * A {@link java.util.concurrent.FutureTask} that suspends light threads and parks kernel threads. The methods do what those of the JDK do.
  *
- * <p>The outcome is kept by the JDK's class. This one runs the computation (so that it is called by transformed code) and blocks.
+ * <p>The outcome is kept by the JDK's class. This one runs the computation (so that it is called by transformed code) and blocks. The JDK's class calls {@link #done}, which
+ * may block only if transformed code calls it. So if a subclass overrides it, the outcome is kept in another object of the JDK's class, {@link #outcome}, and this class calls
+ * {@code done}. Then {@code state()} of JDK 19 and later, which cannot be overridden here, does not know the outcome.
  */
 public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
     @SuppressWarnings("rawtypes")
@@ -23,11 +28,46 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
     private final WaitList waiting = new WaitList(WaitReason.FUTURE);
     /** The thread that runs the computation. Set to null, and interrupted by {@link #cancel}, under the monitor of {@link #waiting}. */
     private volatile PicoThread runner;
+    /** Null if no subclass overrides {@link #done}: then the outcome is in this object. */
+    private final Outcome<V> outcome;
+
+    /** Whether a subclass of the program overrides {@link #done}. */
+    private static final ClassValue<Boolean> OVERRIDES_DONE = new ClassValue<Boolean>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            for (Class<?> c = type; c != FutureTask.class; c = c.getSuperclass()) {
+                for (Method m : c.getDeclaredMethods()) {
+                    if (m.getName().equals("done") && m.getParameterTypes().length == 0) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
+    };
+
+    /** The outcome, and whether {@link FutureTask#done} has been called for it. */
+    private static final class Outcome<V> extends java.util.concurrent.FutureTask<V> {
+        private final AtomicBoolean announced = new AtomicBoolean();
+
+        Outcome(Callable<V> callable) {
+            super(callable);
+        }
+
+        void complete(V v) {
+            set(v);
+        }
+
+        void fail(Throwable t) {
+            setException(t);
+        }
+    }
 
     /** Of a computation. */
     public FutureTask(Callable<V> callable) {
         super(callable);
         this.callable = callable;
+        outcome = OVERRIDES_DONE.get(getClass()) ? new Outcome<>(callable) : null;
     }
 
     /** Of a computation and the value it ends with. */
@@ -83,21 +123,44 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
         }
     }
 
+    /** Called once, by the thread that completes or cancels it, after those that wait have been woken; for subclasses. May block. */
+    @Override
+    @Suspendable
+    protected void done() {}
+
+    @Override
+    public boolean isDone() {
+        return outcome != null ? outcome.isDone() : super.isDone();
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return outcome != null ? outcome.isCancelled() : super.isCancelled();
+    }
+
     @Override
     protected void set(V v) {
-        super.set(v);
+        if (outcome == null) {
+            super.set(v);
+        } else {
+            outcome.complete(v);
+        }
         ended();
     }
 
     @Override
     protected void setException(Throwable t) {
-        super.setException(t);
+        if (outcome == null) {
+            super.setException(t);
+        } else {
+            outcome.fail(t);
+        }
         ended();
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        if (!super.cancel(mayInterruptIfRunning)) {
+        if (!(outcome == null ? super.cancel(mayInterruptIfRunning) : outcome.cancel(false))) {
             return false;
         }
         synchronized (waiting) {
@@ -113,7 +176,49 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
     private void ended() {
         if (isDone()) {
             waiting.signalAll();
+            if (outcome != null && outcome.announced.compareAndSet(false, true)) {
+                done();
+            }
         }
+    }
+
+    /** What it has ended with, without waiting. */
+    private V result() throws InterruptedException, ExecutionException {
+        return outcome != null ? outcome.get() : super.get();
+    }
+
+    /** As {@code Future.resultNow()} of JDK 19 and later. */
+    public V resultNow() {
+        if (!isDone() || isCancelled()) {
+            throw new IllegalStateException(isDone() ? "Task was cancelled" : "Task has not completed");
+        }
+        try {
+            return result();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("Task completed with exception");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** As {@code Future.exceptionNow()} of JDK 19 and later. */
+    public Throwable exceptionNow() {
+        if (!isDone() || isCancelled()) {
+            throw new IllegalStateException(isDone() ? "Task was cancelled" : "Task has not completed");
+        }
+        try {
+            result();
+        } catch (ExecutionException e) {
+            return e.getCause();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        throw new IllegalStateException("Task completed with a result");
+    }
+
+    @Override
+    public String toString() {
+        return outcome == null ? super.toString() : getClass().getName() + "@" + Integer.toHexString(hashCode()) + " of " + outcome;
     }
 
     @Override
@@ -126,7 +231,7 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
                 waiting.await(t, Long.MAX_VALUE);
             }
         }
-        return super.get();
+        return result();
     }
 
     @Override
@@ -144,6 +249,6 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
                 waiting.await(t, left);
             }
         }
-        return super.get();
+        return result();
     }
 }

@@ -1,5 +1,6 @@
 package lamprey.concurrent;
 
+import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
@@ -7,6 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -68,9 +70,36 @@ public final class Futures {
         return made;
     }
 
+    /** Which methods that wait a class of the program has overridden: it keeps them. Of {@code get()} bit 1, {@code get(time, unit)} 2, {@code join()} 4. */
+    private static final ClassValue<Integer> OVERRIDDEN = new ClassValue<Integer>() {
+        @Override
+        protected Integer computeValue(Class<?> type) {
+            int bits = 0;
+            for (Class<?> c = type; c != CompletableFuture.class; c = c.getSuperclass()) {
+                for (Method m : c.getDeclaredMethods()) {
+                    int n = m.getParameterTypes().length;
+                    if (m.getName().equals("get")) {
+                        bits |= n == 0 ? GET : n == 2 ? TIMED_GET : 0;
+                    } else if (m.getName().equals("join") && n == 0) {
+                        bits |= JOIN;
+                    }
+                }
+            }
+            return bits;
+        }
+    };
+    private static final int GET = 1;
+    private static final int TIMED_GET = 2;
+    private static final int JOIN = 4;
+
+    /** Whether the JDK's own method is to be replaced. */
+    private static boolean waits(CompletableFuture<?> f, int method) {
+        return !f.isDone() && (f.getClass() == CompletableFuture.class || (OVERRIDDEN.get(f.getClass()) & method) == 0);
+    }
+
     /** {@code f.get()}. Blocks. */
     public static <T> T get(CompletableFuture<T> f) throws InterruptedException, ExecutionException {
-        if (!f.isDone()) {
+        if (waits(f, GET)) {
             Wait w = new Wait();
             f.whenComplete(w);
             Parking.await(w);
@@ -81,7 +110,7 @@ public final class Futures {
     /** {@code f.get(time, unit)}. Blocks. */
     public static <T> T get(CompletableFuture<T> f, long time, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long deadline = PicoRuntime.nanoTime() + unit.toNanos(time);
-        while (!f.isDone()) {
+        while (waits(f, TIMED_GET)) {
             long left = deadline - PicoRuntime.nanoTime();
             if (left <= 0) {
                 throw new TimeoutException();
@@ -99,7 +128,7 @@ public final class Futures {
 
     /** {@code f.join()}. Blocks; an interrupt stays set. */
     public static <T> T join(CompletableFuture<T> f) {
-        if (!f.isDone()) {
+        if (waits(f, JOIN)) {
             Wait w = new Wait();
             f.whenComplete(w);
             Parking.awaitUninterruptibly(w);
@@ -109,12 +138,25 @@ public final class Futures {
 
     /** {@code f.get()} of any future. Blocks. */
     public static <T> T get(Future<T> f) throws InterruptedException, ExecutionException {
-        return f instanceof CompletableFuture ? get((CompletableFuture<T>) f) : f.get();
+        if (f instanceof CompletableFuture) {
+            return get((CompletableFuture<T>) f);
+        }
+        return f instanceof ForkJoinTask ? Kernel.get((ForkJoinTask<T>) f)
+            : isOfKernelThread(f) && !f.isDone() ? Kernel.<T>interruptible(f::get) : f.get();
     }
 
     /** {@code f.get(time, unit)} of any future. Blocks. */
     public static <T> T get(Future<T> f, long time, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        return f instanceof CompletableFuture ? get((CompletableFuture<T>) f, time, unit) : f.get(time, unit);
+        if (f instanceof CompletableFuture) {
+            return get((CompletableFuture<T>) f, time, unit);
+        }
+        return f instanceof ForkJoinTask ? Kernel.get((ForkJoinTask<T>) f, time, unit)
+            : isOfKernelThread(f) && !f.isDone() ? Kernel.<T>interruptible(() -> f.get(time, unit)) : f.get(time, unit);
+    }
+
+    /** A future of the JDK, of a pool that code has made which is not rewritten: it parks the kernel thread. */
+    private static boolean isOfKernelThread(Future<?> f) {
+        return f.getClass().getName().startsWith("java.");
     }
 
     // ---- Asynchronous functions.

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.PicoThreadFactory;
+import lamprey.instrument.Suspendable;
 
 /**
  * A {@link java.util.concurrent.ScheduledThreadPoolExecutor} whose threads are light ones. The methods do what those of the JDK do.
@@ -73,8 +74,19 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         }
     }
 
-    /** Called by the thread before it runs a task; for subclasses. */
+    /** Called by the thread before it runs a task; for subclasses. May block. */
+    @Suspendable
     protected void beforeExecute(PicoThread thread, Runnable task) {}
+
+    /** Called by the thread after it has run a task; for subclasses. May block. */
+    @Override
+    @Suspendable
+    protected void afterExecute(Runnable task, Throwable failure) {}
+
+    /** Called when no thread is left; for subclasses. May block. */
+    @Override
+    @Suspendable
+    protected void terminated() {}
 
     /** One task: due at {@link #time}, and every {@link #period} nanoseconds (after its end if negative, once if 0). */
     private static final class Task<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {

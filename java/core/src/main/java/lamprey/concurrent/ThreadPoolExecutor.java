@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import lamprey.PicoThread;
 import lamprey.PicoThreadFactory;
+import lamprey.instrument.Suspendable;
 
 /**
  * A {@link java.util.concurrent.ThreadPoolExecutor} whose threads are light ones. The methods do what those of the JDK do. The queue should be one of this package (as in
@@ -75,8 +76,19 @@ public class ThreadPoolExecutor extends java.util.concurrent.ThreadPoolExecutor 
         }
     }
 
-    /** Called by the thread before it runs a task; for subclasses. */
+    /** Called by the thread before it runs a task; for subclasses. May block. */
+    @Suspendable
     protected void beforeExecute(PicoThread thread, Runnable task) {}
+
+    /** Called by the thread after it has run a task; for subclasses. May block. */
+    @Override
+    @Suspendable
+    protected void afterExecute(Runnable task, Throwable failure) {}
+
+    /** Called when no thread is left; for subclasses. May block. */
+    @Override
+    @Suspendable
+    protected void terminated() {}
 
     // ---- Tasks.
 

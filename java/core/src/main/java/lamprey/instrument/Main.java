@@ -58,24 +58,24 @@ public final class Main {
         throw (E) e;
     }
 
-    /** As {@link Runtime#addShutdownHook}: a kernel thread starts the light one and waits for it. */
+    /** As {@link Runtime#addShutdownHook}: the hook runs on a kernel thread, so it needs no carrier, which may all be held by threads that do not wait. */
     public static void addShutdownHook(Runtime r, PicoThread hook) {
         if (hook.isAlive() || hook.getState() != Thread.State.NEW) {
             throw new IllegalArgumentException(hook + " has been started; a shutdown hook must not be");
         }
-        Thread kernel = new Thread(() -> {
-            hook.setDaemon(true);
-            PicoRuntime.standard().start(hook);
-            try {
-                hook.join();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }, hook.getName());
+        Thread kernel = PicoRuntime.standard().onKernel(hook);
         if (HOOKS.putIfAbsent(hook, kernel) != null) {
             throw new IllegalArgumentException(hook + " is a shutdown hook already");
         }
-        r.addShutdownHook(kernel);
+        boolean added = false;
+        try {
+            r.addShutdownHook(kernel);
+            added = true;
+        } finally {
+            if (!added) {
+                HOOKS.remove(hook);
+            }
+        }
     }
 
     /** As {@link Runtime#removeShutdownHook}. */

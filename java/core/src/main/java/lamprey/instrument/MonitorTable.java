@@ -92,7 +92,7 @@ final class MonitorTable extends AtomicInteger {
     }
 
     /** A thread that waits to enter, or in {@code wait()}. */
-    static final class Waiter extends Blocker {
+    static class Waiter extends Blocker {
         private final Object object;
         private final int entries;
         /** Whether it is in {@code wait()} and not yet notified. */
@@ -298,7 +298,7 @@ final class MonitorTable extends AtomicInteger {
         Entry e = part.find(o, hash);
         if (e == null || e.owner != me) {
             part.unlock();
-            throw notOwner("exit", o, me);
+            throw notOwner();
         }
         Waiter next = --e.entries == 0 ? part.release(e) : null;
         part.unlock();
@@ -307,8 +307,8 @@ final class MonitorTable extends AtomicInteger {
         }
     }
 
-    private static IllegalMonitorStateException notOwner(String what, Object o, PicoThread me) {
-        return new IllegalMonitorStateException(what + ": " + me + " does not own the monitor of an object of " + o.getClass().getName());
+    private static IllegalMonitorStateException notOwner() {
+        return new IllegalMonitorStateException("current thread is not owner");
     }
 
     /** The owner leaves. Returns the next owner, to be woken after the lock is free. */
@@ -328,13 +328,13 @@ final class MonitorTable extends AtomicInteger {
     }
 
     /** How often {@code me} has entered. */
-    int entries(Object o, PicoThread me, String what) {
+    int entries(Object o, PicoThread me) {
         lock();
         Entry e = find(o);
         int n = e == null || e.owner != me ? 0 : e.entries;
         unlock();
         if (n == 0) {
-            throw notOwner(what, o, me);
+            throw notOwner();
         }
         return n;
     }
@@ -410,7 +410,25 @@ final class MonitorTable extends AtomicInteger {
         }
         unlock();
         if (!mine) {
-            throw notOwner("notify", o, me);
+            throw notOwner();
+        }
+    }
+
+    /** As if a thread owned the monitor for a moment and notified all. */
+    static void wakeAll(Object o) {
+        Waiter next = null;
+        MonitorTable part = of(o);
+        part.lock();
+        Entry e = part.find(o);
+        while (e != null && e.waiting.first != null) {
+            Waiter w = e.waiting.first;
+            if (part.leaveSet(w, null)) {
+                next = w;
+            }
+        }
+        part.unlock();
+        if (next != null) {
+            next.complete();
         }
     }
 

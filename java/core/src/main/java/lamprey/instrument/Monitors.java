@@ -69,11 +69,47 @@ public final class Monitors {
     @Primitive
     static void wait(Object o, long nanos, MethodInfo primitive) throws InterruptedException {
         PicoThread me = PicoThread.currentThread();
-        int entries = MonitorTable.of(o).entries(o, me, "wait");
+        int entries = MonitorTable.of(o).entries(o, me);
         if (PicoThread.interrupted()) {
             throw new InterruptedException();
         }
-        Parking.block(new MonitorTable.Waiter(me, o, entries, true), nanos, true, primitive);
+        MonitorTable.Waiter w;
+        if (o instanceof PicoThread) {
+            boolean ended = Parking.hasEnded((PicoThread) o);
+            if (Parking.watchEnd((PicoThread) o)) {
+                return;
+            }
+            w = new OfThread(me, (PicoThread) o, entries, ended);
+        } else {
+            w = new MonitorTable.Waiter(me, o, entries, true);
+        }
+        Parking.block(w, nanos, true, primitive);
+    }
+
+    /** Waits on a thread object, whose end is a notifyAll. Looks for the end again after it has joined the set, as the thread that ends may have looked before. */
+    private static final class OfThread extends MonitorTable.Waiter {
+        private final PicoThread watched;
+        /** Whether it had ended before the wait: it is an object like any other then. */
+        private final boolean ended;
+
+        OfThread(PicoThread me, PicoThread watched, int entries, boolean ended) {
+            super(me, watched, entries, true);
+            this.watched = watched;
+            this.ended = ended;
+        }
+
+        @Override
+        protected void suspended() {
+            super.suspended();
+            if (!ended && Parking.hasEnded(watched)) {
+                MonitorTable.wakeAll(watched);
+            }
+        }
+    }
+
+    /** The thread has ended, and was waited on: as {@link #notifyAll}, but the monitor is not owned. Never blocks. */
+    public static void threadEnded(PicoThread t) {
+        MonitorTable.wakeAll(t);
     }
 
     /** As {@link Object#notify()}: of the threads that wait, the one that has waited longest. Never blocks. */

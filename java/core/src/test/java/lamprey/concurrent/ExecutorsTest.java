@@ -3,6 +3,7 @@ package lamprey.concurrent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -26,10 +27,13 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.channel.Channel;
 import lamprey.channel.IVar;
 import lamprey.event.Host;
+import lamprey.instrument.PinnedError;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -444,5 +448,23 @@ class ExecutorsTest {
             assertTrue(e.awaitTermination(60, TimeUnit.SECONDS));
             assertTrue(pool.runs.get() >= 2);
         });
+    }
+
+    @Test
+    void a_function_that_blocks_where_it_cannot_be_suspended_is_the_outcome_of_the_future() {
+        try (PicoRuntime r = PicoRuntime.builder().carriers(1).build()) {
+            r.run(() -> {
+                CompletableFuture<Integer> f = new CompletableFuture<>();
+                CompletableFuture<Integer> g = Stages.thenApply(f, x -> {
+                    PicoThread.yield();
+                    return x;
+                });
+                f.complete(1);
+                Throwable e = assertThrows(CompletionException.class, g::join);
+                assertEquals(PinnedError.class, e.getCause().getClass());
+                // Nothing is left of the suspension that failed.
+                PicoThread.yield();
+            });
+        }
     }
 }

@@ -36,10 +36,18 @@ public final class Programs {
         run(results, "callbacks", Programs::callbacks);
         run(results, "barrier, latch, semaphore, phaser, exchanger", Programs::meetings);
         run(results, "tasks", Programs::tasks);
+        run(results, "hooks of pools and futures", Hooks::hooks);
+        run(results, "overridden futures", Hooks::overridden);
+        run(results, "stamped locks", Hooks::stamped);
+        run(results, "processes, fork and join", Hooks::kernel);
+        run(results, "functions that change collections", Hooks::changes);
+        run(results, "changes while a collection is looked at", Hooks::modified);
+        run(results, "the end of threads", Hooks::ends);
+        run(results, "messages", Hooks::messages);
         return results;
     }
 
-    private static void run(Map<String, String> results, String name, Part part) throws Exception {
+    static void run(Map<String, String> results, String name, Part part) throws Exception {
         String[] result = new String[1];
         Thread t = new Thread(() -> {
             try {
