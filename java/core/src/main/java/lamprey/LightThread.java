@@ -199,6 +199,11 @@ abstract class LightThread extends Coroutine {
         }
     }
 
+    @Override
+    protected final String label() {
+        return ((PicoThread) this).getName();
+    }
+
     // ---- A suspension that failed.
 
     @Override

@@ -3,7 +3,7 @@ package lamprey.continuation;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import lamprey.instrument.Frame;
 import lamprey.instrument.MethodInfo;
 
@@ -84,9 +84,9 @@ final class FrameRecord {
 
     private MethodInfo info(Class<?> frame) throws RefusedException {
         try {
-            Field info = frame.getDeclaredField("INFO");
+            Method info = frame.getDeclaredMethod("info");
             info.setAccessible(true);
-            return (MethodInfo) info.get(null);
+            return (MethodInfo) info.invoke(null);
         } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
             throw changed("has a frame class " + frameClass + " that was not generated (" + e + ")");
         }

@@ -29,10 +29,15 @@ public abstract class Coroutine {
     }
 
     /**
-     * A suspension failed, as a method that is not transformed is in the way: the primitive that asked for it must be undone. The running
-     * coroutine gets a {@link PinnedError}.
+     * A suspension failed, as a method that is not transformed is in the way: the primitive that asked for it must be undone. After that, its caller
+     * gets a {@link PinnedError}.
      */
     protected void suspensionFailed() {}
+
+    /** Its name in messages. Calls no code of the program. */
+    protected String label() {
+        return getClass().getName();
+    }
 
     /** Whether there are saved frames. */
     protected final boolean isSuspended() {
@@ -118,7 +123,7 @@ public abstract class Coroutine {
                     if (r.ref instanceof Throwable) {
                         Traces.returned((Throwable) r.ref, frame, caller);
                     }
-                    if (e.suspend.active && returnedWhileActive(e) && suspended(e, frame, caller)) {
+                    if (e.suspend.active && returnedWhileActive(e, frame.method().toString()) && suspended(e, frame, caller)) {
                         return true;
                     }
                 }
@@ -127,7 +132,7 @@ public abstract class Coroutine {
                     return true;
                 }
             } catch (Throwable t) {
-                r.error = e.suspend.active ? swallowed(e) : t;
+                r.error = e.suspend.active ? e.suspend.endedBy(t, "that ended " + frame.method()) : t;
             }
             if (r.error != null && r.error != stitched) {
                 stitched = r.error;
@@ -149,11 +154,11 @@ public abstract class Coroutine {
         try {
             body();
             e.resume.error = null;
-            return e.suspend.active && returnedWhileActive(e) && startSuspended(e);
+            return e.suspend.active && returnedWhileActive(e, "the thread") && startSuspended(e);
         } catch (Suspend s) {
             return startSuspended(e);
         } catch (Throwable t) {
-            e.resume.error = e.suspend.active ? swallowed(e) : t;
+            e.resume.error = e.suspend.active ? e.suspend.endedBy(t, "that ended the thread") : t;
             return false;
         }
     }
@@ -163,7 +168,7 @@ public abstract class Coroutine {
         Object target = target();
         boolean direct = target == null ? s.left != null && s.left.name.equals("body") : RUN.get(target.getClass()).leadsTo(s.left, target);
         if (!s.active || s.outermost == null || !direct) {
-            e.resume.error = s.refuse("the start of the thread", target == null ? "body()" : "run() of " + target.getClass().getName());
+            e.resume.error = s.refuse("the start of the thread", target == null ? "body()" : "run() of " + target.getClass().getName(), null);
             return false;
         }
         keep(s, null);
@@ -171,9 +176,9 @@ public abstract class Coroutine {
     }
 
     /** With flags that is how a method suspends; else a {@link Suspend} was caught on its way, and the thread has gone on. */
-    private static boolean returnedWhileActive(Execution e) {
+    private static boolean returnedWhileActive(Execution e, String what) {
         if (!Built.WITH_FLAGS) {
-            e.resume.error = swallowed(e);
+            e.resume.error = e.suspend.swallowed(null, what + " ended");
         }
         return Built.WITH_FLAGS;
     }
@@ -190,7 +195,7 @@ public abstract class Coroutine {
     private boolean suspended(Execution e, Frame resumed, Frame caller) {
         Suspend s = e.suspend;
         if (!s.active || s.outermost == null || s.left != resumed.method()) {
-            e.resume.error = s.refuse("the runtime", "resume of " + resumed.method());
+            e.resume.error = s.refuse(resumed.method() + ", resumed,", null, null);
             return false;
         }
         keep(s, caller);
@@ -201,10 +206,5 @@ public abstract class Coroutine {
         s.outermost.caller = caller;
         top = s.innermost;
         s.abandon();
-    }
-
-    /** An exception has ended the run while frames were being saved: it was thrown by a method that had caught the {@link Suspend}. */
-    private static Throwable swallowed(Execution e) {
-        return e.suspend.refuse("the runtime", "a method");
     }
 }

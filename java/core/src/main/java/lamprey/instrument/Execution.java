@@ -10,9 +10,26 @@ public final class Execution {
     /** The innermost computation that runs inside of it by {@link Coroutine#resumeWithin}; null if none does. */
     Coroutine delimited;
     final Suspend suspend = new Suspend(this);
-    final Resume resume = new Resume();
+    /** Of the run, or of the unwinding, that is innermost. */
+    Resume resume = new Resume();
+    /** The frame of a failed suspension that an error is leaving ({@link Unwinding}): the thread cannot be suspended. Null if there is none. */
+    Frame unwound;
+    /** The value of {@link #delimited} as that began: computations inside that are newer can suspend themselves. */
+    Coroutine unwindingIn;
 
     private static final ThreadLocal<Execution> OF_OTHERS = new ThreadLocal<>();
+
+    static {
+        // A thread may have hardly any stack left when it needs these first; the JVM never tries again to initialise a class.
+        Class<?>[] needed = {Built.class, Suspend.class, Unwinding.class, Traces.class, PinnedError.class, Resume.class, Site.class, MethodInfo.class, Coroutine.class};
+        for (Class<?> c : needed) {
+            try {
+                Class.forName(c.getName(), true, c.getClassLoader());
+            } catch (ClassNotFoundException e) {
+                throw new LinkageError(c.getName(), e);
+            }
+        }
+    }
 
     /** Of a thread that is about to run coroutines. */
     public Execution() {}
@@ -42,17 +59,18 @@ public final class Execution {
      * Suspends the running coroutine. For {@link Primitive} methods, which must return at once what this returns, if it returns at all: the call
      * of the primitive returns, later, what {@link Coroutine#resume()} was told to deliver.
      *
-     * @throws PinnedError if the coroutine is being suspended already: a method that is not transformed has caught the {@link Suspend}
+     * @throws PinnedError if the coroutine is being suspended already: a method that is not transformed has caught the {@link Suspend}; or if that has
+     *     failed, and its frames are being unwound
      */
     public <T> T suspend(MethodInfo primitive) {
-        checkInactive(primitive);
+        check(primitive, unwound != null);
         suspend.begin(primitive);
         return unwind();
     }
 
     /** As {@link #suspend(MethodInfo)}, for the computation {@link #delimited()} instead of the running coroutine. */
     public <T> T suspendDelimited(MethodInfo primitive) {
-        checkInactive(primitive);
+        check(primitive, unwound != null && delimited == unwindingIn);
         suspend.begin(primitive);
         suspend.delimited = true;
         return unwind();
@@ -60,14 +78,17 @@ public final class Execution {
 
     /** As {@link #suspend(MethodInfo)}, for a hand-written method that goes on when the thread does: its frame is the innermost. */
     public <T> T suspend(Frame frame) {
-        checkInactive(frame.method());
+        check(frame.method(), unwound != null);
         suspend.begin(frame);
         return unwind();
     }
 
-    private void checkInactive(MethodInfo method) {
+    private void check(MethodInfo method, boolean impossible) {
         if (suspend.active) {
-            throw suspend.refuse(method.toString(), "a blocking method after a suspension was caught");
+            throw suspend.swallowed(null, method + " was called");
+        }
+        if (impossible) {
+            throw suspend.refuseNext(method);
         }
     }
 

@@ -8,24 +8,33 @@ package lamprey.instrument;
  * was doing would be lost. That never passes unseen. The frame that was saved last says which method it belongs to; the call that the next one
  * waits for must have selected exactly this method, or {@link #capture} refuses ({@link Site#leadsTo}). A {@code Suspend} that arrives in a
  * transformed method by another call is caught by a handler that the transformer adds, and refused by {@link #escaped}. A refusal is a
- * {@link PinnedError}, thrown from the place that noticed: to the program it is as if the blocking call had thrown it.
+ * {@link PinnedError}, thrown from the place that noticed, after the frames that had been saved have been unwound with it ({@link Unwinding}): to them it
+ * is as if the blocking call had thrown it. To the method that is not transformed it is not: it has been left before, by this.
+ *
+ * <p><b>Errors while frames are being saved.</b> The JVM may have no stack or memory left to save a frame, or cannot load a class that this takes. That
+ * error leaves the methods that are still to be saved, and the first handler for it calls {@link #escaped} or {@link #failed}: the suspension is given
+ * up, and the frames are unwound with that error, as if the blocking call had thrown it.
  *
  * <p>With flags instead of exceptions, nothing is thrown: {@link #active} is set, and methods return at once; the rest is the same.
  */
 @SuppressWarnings("serial")
 public final class Suspend extends Error {
-    /** Frames are being saved. Between two of them, no code of the program may run. */
-    boolean active;
-    /** The frame that was saved first, that is the innermost. */
-    Frame innermost;
-    /** The frame that was saved last. */
-    Frame outermost;
-    /** The method that was left last: of {@link #outermost}, or the primitive. */
-    MethodInfo left;
-    /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
-    boolean delimited;
+    // Its state is not written; an error that has this as its cause may be.
 
-    private final Execution execution;
+    /** Frames are being saved. Between two of them, no code of the program may run. */
+    transient boolean active;
+    /** The frame that was saved first, that is the innermost. */
+    transient Frame innermost;
+    /** The frame that was saved last. */
+    transient Frame outermost;
+    /** The method that was left last: of {@link #outermost}, or the primitive. */
+    transient MethodInfo left;
+    /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
+    transient boolean delimited;
+
+    /** What was called to suspend. */
+    private transient MethodInfo primitive;
+    private final transient Execution execution;
 
     Suspend(Execution execution) {
         super("a thread is being suspended; this must not be caught (see PinnedError)", null, false, false);
@@ -37,6 +46,7 @@ public final class Suspend extends Error {
         delimited = false;
         innermost = outermost = null;
         left = primitive;
+        this.primitive = primitive;
     }
 
     void begin(Frame frame) {
@@ -44,6 +54,7 @@ public final class Suspend extends Error {
         delimited = false;
         innermost = outermost = frame;
         left = frame.method();
+        primitive = null;
     }
 
     /**
@@ -81,19 +92,27 @@ public final class Suspend extends Error {
      * What a handler of the program, or of a transformed method's calls that cannot suspend, gets instead of a {@code Suspend}. Called by
      * generated code at the head of each handler that could catch one.
      *
-     * @return {@code caught} if it is no {@code Suspend}, else a {@link PinnedError}
+     * @return {@code caught} if the thread is not being suspended, or if that error is why it cannot be; else a {@link PinnedError}
      */
     public static Throwable escaped(Throwable caught, String where) {
-        if (Built.WITH_FLAGS) {
-            Suspend s = Execution.unwinding();
-            if (s == null) {
-                return caught;
-            }
-            PinnedError error = s.refuse(where, "a call");
-            error.addSuppressed(caught);
-            return error;
+        if (caught instanceof Suspend && !Built.WITH_FLAGS) {
+            return ((Suspend) caught).refuse(where, null, null);
         }
-        return caught instanceof Suspend ? ((Suspend) caught).refuse(where, "a call") : caught;
+        Suspend s = Execution.unwinding();
+        if (s == null) {
+            return caught;
+        }
+        return s.endedBy(caught, "that came to " + where);
+    }
+
+    /** As {@link #escaped}, for a handler that cannot catch a {@code Suspend}, but an error of the JVM. Called by generated code. */
+    public static void failed(Throwable caught) {
+        if (caught instanceof VirtualMachineError) {
+            Suspend s = Execution.unwinding();
+            if (s != null) {
+                s.giveUp(caught);
+            }
+        }
     }
 
     /**
@@ -104,27 +123,95 @@ public final class Suspend extends Error {
     public static void returned(String where) {
         Suspend s = Execution.unwinding();
         if (s != null) {
-            throw s.refuse(where, "a call");
+            throw s.refuse(where, null, null);
         }
     }
 
     private PinnedError refuse(MethodInfo method, Site site, Object receiver) {
         String where = method.owner.replace('/', '.') + "." + method.name + " (" + method.file + ":" + site.line + ")";
         String of = receiver == null ? "" : " of " + receiver.getClass().getName();
-        return refuse(where, site.name + site.desc + of);
+        return refuse(where, site.name + site.desc + of, null);
     }
 
-    /** Gives up suspending: the thread goes on, with an error. */
-    PinnedError refuse(String where, String call) {
-        String inner = left == null ? "?" : left.toString();
-        PinnedError error = new PinnedError("cannot suspend: " + where.replace("main$pico$body", "main") + " called " + call + ", which led to " + inner
-            + " through a method that is not transformed (frames saved so far: " + names() + ")");
+    /**
+     * Gives up suspending: the thread goes on, with an error.
+     *
+     * @param call null if it is not known
+     */
+    PinnedError refuse(String where, String call, Throwable cause) {
+        return fail(where, call, null, cause);
+    }
+
+    /** As {@code refuse}, where it is not known which method was in between. */
+    PinnedError swallowed(Throwable cause, String noticed) {
+        return fail(null, null, noticed, cause);
+    }
+
+    private PinnedError fail(String where, String call, String noticed, Throwable cause) {
+        // With flags the library's own methods, which are called from here, would save their frames.
+        active = false;
+        PinnedError error;
+        try {
+            String what = noticed == null ? foreign(where, call) : hidden(noticed, cause);
+            error = Traces.refused(new PinnedError("cannot suspend: " + what + details(), cause), primitive, innermost);
+        } catch (VirtualMachineError e) {
+            giveUp(e);
+            throw e;
+        }
+        giveUp(error);
+        return error;
+    }
+
+    private String foreign(String where, String call) {
+        return where.replace("main$pico$body", "main") + (call == null ? " made a call that led to " : " called " + call + ", which led to ")
+            + (left == null ? "?" : left) + " through a method that is not transformed";
+    }
+
+    private String hidden(String noticed, Throwable cause) {
+        return "a method that is not transformed, and has called " + (left == null ? "?" : left) + ", has caught the error that suspends the thread, and "
+            + (cause == null ? "gone on" : "thrown " + cause.getClass().getName()) + "; noticed as " + noticed;
+    }
+
+    private String details() {
+        return " (the thread: " + (execution.current == null ? "?" : execution.current.label()) + "; it blocks in " + (primitive == null ? "?" : primitive)
+            + "; frames saved so far: " + names() + ")";
+    }
+
+    /** A primitive that is called while frames are unwound: there is nothing to unwind for it. */
+    PinnedError refuseNext(MethodInfo primitive) {
+        undo();
+        return new PinnedError("cannot suspend: " + primitive + " was called by a method that is being left, as the thread could not be suspended before,"
+            + " because of a method that is not transformed or an error of the JVM");
+    }
+
+    /**
+     * An exception that is no {@code Suspend} has come while frames are being saved.
+     *
+     * @return what the program gets: that error if saving a frame has caused it, else a {@link PinnedError}
+     */
+    Throwable endedBy(Throwable thrown, String noticed) {
+        if (thrown instanceof VirtualMachineError || thrown instanceof LinkageError) {
+            giveUp(thrown);
+            return thrown;
+        }
+        return swallowed(thrown, noticed);
+    }
+
+    /** The thread goes on: undoes what the primitive has begun, and lets {@code error} leave the frames that were saved. */
+    private void giveUp(Throwable error) {
+        Frame saved = innermost;
         abandon();
+        undo();
+        if (saved != null) {
+            Unwinding.of(execution, saved, error);
+        }
+    }
+
+    private void undo() {
         Coroutine current = execution.current;
         if (current != null && !delimited) {
             current.suspensionFailed();
         }
-        return error;
     }
 
     /** Forgets the frames. */

@@ -25,6 +25,9 @@ import java.util.Set;
 public final class Traces {
     private static final boolean ENABLED = !"false".equals(System.getProperty("lamprey.traces"));
     private static final String COROUTINE = Coroutine.class.getName();
+    private static final String UNWINDING = Unwinding.class.getName();
+    private static final String EXECUTION = Execution.class.getName();
+    private static final String SUSPEND = Suspend.class.getName();
     private static final String TWIN = "$pico";
     private static final StackTraceElement[] EMPTY = {};
 
@@ -51,7 +54,7 @@ public final class Traces {
         }
         Suspend s = Execution.unwinding();
         if (s != null) {
-            s.refuse("the completion of a stack trace", "a method of " + t.getClass().getName());
+            s.refuse("the completion of a stack trace", "a method of " + t.getClass().getName(), null);
         }
     }
 
@@ -117,6 +120,74 @@ public final class Traces {
         return t;
     }
 
+    /**
+     * Gives the error of a suspension that failed a trace that begins with the blocking call and the frames that had been saved. The calls from there to the place
+     * that noticed are not known.
+     *
+     * @param primitive null if the frames begin with its own
+     * @return the error
+     */
+    static PinnedError refused(PinnedError error, MethodInfo primitive, Frame innermost) {
+        if (ENABLED) {
+            StackTraceElement[] raw = error.getStackTrace();
+            List<StackTraceElement> trace = new ArrayList<>(raw.length);
+            if (primitive != null) {
+                trace.add(primitive.at(0));
+            }
+            addSaved(trace, innermost);
+            addBelowRuntime(trace, raw, 0);
+            error.setStackTrace(trace.toArray(EMPTY));
+        }
+        return error;
+    }
+
+    /** Completes the trace of an exception that leaves a frame by {@link Unwinding}, and of its causes, up to the place that noticed that suspending fails. */
+    static void unwound(Throwable t) {
+        if (ENABLED) {
+            try {
+                unwoundAll(t, identities());
+            } catch (Throwable thrown) {
+                // The trace stays as the JVM has made it.
+            }
+        }
+    }
+
+    private static void unwoundAll(Throwable t, Set<Throwable> seen) {
+        if (t == null || !seen.add(t)) {
+            return;
+        }
+        StackTraceElement[] raw = t.getStackTrace();
+        int end = 0;
+        while (end < raw.length && !raw[end].getClassName().equals(UNWINDING)) {
+            end++;
+        }
+        if (end > 0 && end < raw.length) {
+            List<StackTraceElement> trace = new ArrayList<>(raw.length);
+            addRaw(trace, raw, 0, end + 1);
+            addBelowRuntime(trace, raw, end);
+            t.setStackTrace(trace.toArray(EMPTY));
+        }
+        unwoundAll(t.getCause(), seen);
+        for (Throwable s : t.getSuppressed()) {
+            unwoundAll(s, seen);
+        }
+    }
+
+    /** As they are, but for the first that are the runtime's. */
+    private static void addBelowRuntime(List<StackTraceElement> trace, StackTraceElement[] raw, int from) {
+        int i = from;
+        while (i < raw.length && (isOfUnwinding(raw[i].getClassName()) || raw[i].getClassName().equals(EXECUTION))) {
+            i++;
+        }
+        for (; i < raw.length; i++) {
+            trace.add(raw[i]);
+        }
+    }
+
+    private static boolean isOfUnwinding(String type) {
+        return type.equals(UNWINDING) || type.equals(SUSPEND);
+    }
+
     /** {@link Throwable#printStackTrace()}, completed. */
     public static void printStackTrace(Throwable t) {
         complete(t);
@@ -145,6 +216,9 @@ public final class Traces {
     private static boolean isHidden(String type, String method) {
         if (method.equals("body")) {
             return type.equals("lamprey.LightThread") || type.equals("lamprey.PicoThread") || type.equals("lamprey.continuation.Delimited");
+        }
+        if (isOfUnwinding(type) || type.equals(COROUTINE)) {
+            return true;
         }
         // The body that the transformer makes for a method reference, for which the JVM has no frame, and what calls the main method.
         return method.startsWith("lambda$pico$") || type.endsWith("$pico$main") || method.equals("resume") && isFrameClass(type);
@@ -183,11 +257,12 @@ public final class Traces {
         }
         String last = isStart(raw[bottom]) ? null : raw[bottom - 1].getClassName();
         List<StackTraceElement> trace = new ArrayList<>(raw.length);
-        if (frameClass == null ? last != null : !frameClass.equals(last)) {
+        boolean byRuntime = COROUTINE.equals(last);
+        if (!byRuntime && (frameClass == null ? last != null : !frameClass.equals(last))) {
             return;
         }
         addRaw(trace, raw, 0, bottom);
-        if (resumed != null && !isFrameClass(frameClass)) {
+        if (!byRuntime && resumed != null && !isFrameClass(frameClass)) {
             trace.set(trace.size() - 1, resumed.method().at(resumed.site));
         }
         addSaved(trace, caller);
@@ -211,7 +286,19 @@ public final class Traces {
 
     private static void addRaw(List<StackTraceElement> trace, StackTraceElement[] raw, int from, int to) {
         for (int i = from; i < to; i++) {
+            if (i > 0 && raw[i].getClassName().equals(UNWINDING)) {
+                addUnwound(trace, raw[i - 1]);
+            }
             add(trace, raw[i]);
+        }
+    }
+
+    /** The callers of the frame that is being unwound, whose last call is {@code last}. */
+    private static void addUnwound(List<StackTraceElement> trace, StackTraceElement last) {
+        Execution e = Execution.current();
+        Frame f = e == null ? null : e.unwound;
+        if (f != null && f.getClass().getName().equals(last.getClassName())) {
+            addSaved(trace, f.caller);
         }
     }
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FrameNode;
@@ -79,24 +78,25 @@ final class BodyWriter implements Opcodes {
         if (form == Form.ORIGINAL) {
             plan.method.instructions.clear();
         }
-        Set<LabelNode> heads = escapes.heads();
-        boolean head = false;
+        Map<LabelNode, Boolean> heads = escapes.heads();
+        Boolean head = null;
         for (int i = 0; i < code.length; i++) {
             AbstractInsnNode insn = code[i];
             if (insn instanceof LabelNode) {
-                head |= heads.contains(insn);
+                Boolean here = heads.get(insn);
+                head = here == null ? head : here;
                 out.add(label((LabelNode) insn));
             } else if (isWritten(i)) {
                 escapes.before(i);
                 instruction(i, insn);
                 escapes.after(i);
-                if (head && insn instanceof FrameNode) {
-                    escapes.head((FrameNode) insn);
+                if (head != null && insn instanceof FrameNode) {
+                    escapes.head((FrameNode) insn, head);
                 }
             } else if (plan.site(insn) != null) {
                 siteWriter.behind(plan.site(insn));
             }
-            head &= insn.getOpcode() < 0 && !(insn instanceof FrameNode);
+            head = insn.getOpcode() < 0 && !(insn instanceof FrameNode) ? head : null;
         }
         escapes.end();
         for (TryCatchBlockNode e : plan.method.tryCatchBlocks) {

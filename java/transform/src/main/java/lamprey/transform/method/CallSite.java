@@ -193,7 +193,7 @@ final class CallSite implements Opcodes {
         return call.owner.replace('/', '.') + "." + call.name;
     }
 
-    /** Entries of the exception table that could catch a {@code PinnedError}. */
+    /** Entries of the exception table that could catch what saving the frame throws. */
     List<TryCatchBlockNode> handlersOfErrors() {
         List<TryCatchBlockNode> some = new ArrayList<>();
         for (TryCatchBlockNode block : handlers) {

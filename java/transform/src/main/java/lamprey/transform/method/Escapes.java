@@ -2,6 +2,7 @@ package lamprey.transform.method;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,8 @@ import org.objectweb.asm.tree.TypeInsnNode;
 
 /**
  * What catches a {@code Suspend} that comes from a call that is no site, so that it was thrown through a method that is not transformed: the program's
- * handlers for Throwable, Error and finally, which turn it into a {@code PinnedError}, and a handler over the whole body that does the same.
+ * handlers for Throwable, Error and finally, which turn it into a {@code PinnedError}, and a handler over the whole body that does the same. The program's
+ * handlers for errors of the JVM (no stack or memory is left), around sites too, end a suspension that such an error has interrupted.
  *
  * <p>With flags nothing is thrown, but such a call may return, or throw something else, while the thread is being suspended: it is asked for behind each,
  * and in the same handlers.
@@ -129,14 +131,18 @@ final class Escapes implements Opcodes {
         return true;
     }
 
-    /** The starts of the program's handlers that may get a {@code Suspend}. */
-    Set<LabelNode> heads() {
-        Set<LabelNode> heads = new HashSet<>();
+    /**
+     * The starts of the program's handlers that may get a {@code Suspend}, or an error that has come while frames were being saved, from a site too. The
+     * value says whether a {@code Suspend} can be caught there.
+     */
+    Map<LabelNode, Boolean> heads() {
+        Map<LabelNode, Boolean> heads = new HashMap<>();
         for (TryCatchBlockNode e : plan.method.tryCatchBlocks) {
             boolean catches = e.type == null || Runtime.SUSPENDS.contains(e.type);
-            for (int i = plan.flow.index(e.start); catches && i < plan.flow.index(e.end); i++) {
-                if (canEscape(i)) {
-                    heads.add(e.handler);
+            boolean relevant = catches || Runtime.FAILURES.contains(e.type);
+            for (int i = plan.flow.index(e.start); relevant && i < plan.flow.index(e.end); i++) {
+                if (canEscape(i) || body.isWritten(i) && plan.site(plan.flow.code[i]) != null) {
+                    heads.merge(e.handler, catches, Boolean::logicalOr);
                     break;
                 }
             }
@@ -145,7 +151,12 @@ final class Escapes implements Opcodes {
     }
 
     /** At the start of a handler; the exception is on the stack. */
-    void head(FrameNode frame) {
+    void head(FrameNode frame, boolean catchesSuspend) {
+        if (!catchesSuspend) {
+            out.add(new InsnNode(DUP));
+            out.add(new MethodInsnNode(INVOKESTATIC, Runtime.SUSPEND, "failed", "(Ljava/lang/Throwable;)V", false));
+            return;
+        }
         String type = (String) frame.stack.get(0);
         if (type.equals(Runtime.OBJECT)) {
             out.add(new TypeInsnNode(CHECKCAST, Runtime.THROWABLE));

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -12,6 +13,9 @@ import org.objectweb.asm.Type;
 /**
  * Generates a method's frame class. Beside the fields it has, for each combination of fields that sites save, a static method {@code save}: it makes
  * the frame and hands it to {@code Suspend.capture}. So the handlers in the method itself stay short, and JITs inline the method as before.
+ *
+ * <p>What is known of the method ({@code INFO}) is made when it is first asked for, by {@code info()}, not by a static initialiser: a thread may have hardly any
+ * stack left when it saves this frame first, and a class whose initialiser has failed can never be used again.
  */
 final class FrameClass implements Opcodes {
     /** The longest constant string is 65535 bytes of modified UTF-8, at most three for a char. */
@@ -29,7 +33,7 @@ final class FrameClass implements Opcodes {
         this.name = name;
         out.visit(V1_8, ACC_FINAL | ACC_SUPER | ACC_SYNTHETIC, name, null, Runtime.FRAME, null);
         out.visitField(ACC_PRIVATE | ACC_STATIC | ACC_FINAL, "serialVersionUID", "J", null, hash).visitEnd();
-        out.visitField(ACC_STATIC | ACC_FINAL, "INFO", "L" + Runtime.INFO + ";", null, null).visitEnd();
+        out.visitField(ACC_PRIVATE | ACC_STATIC, "INFO", "L" + Runtime.INFO + ";", null, null).visitEnd();
         for (FrameLayout.Field f : layout.fields) {
             out.visitField(0, f.name, f.desc(), null, null).visitEnd();
         }
@@ -86,7 +90,7 @@ final class FrameClass implements Opcodes {
             m.visitFieldInsn(PUTFIELD, name, s.field.name, s.field.desc());
             k += Types.size(s.type);
         }
-        m.visitFieldInsn(GETSTATIC, name, "INFO", "L" + Runtime.INFO + ";");
+        info(m, "info");
         m.visitVarInsn(ALOAD, 2);
         m.visitMethodInsn(INVOKEVIRTUAL, Runtime.SUSPEND, "capture", captureDesc(), false);
         end(m, ARETURN);
@@ -103,7 +107,7 @@ final class FrameClass implements Opcodes {
         for (int k = 0; k < 2; k++) {
             m.visitVarInsn(ALOAD, k);
         }
-        m.visitFieldInsn(GETSTATIC, name, "INFO", "L" + Runtime.INFO + ";");
+        info(m, "info");
         m.visitVarInsn(ALOAD, 2);
         m.visitMethodInsn(INVOKEVIRTUAL, Runtime.SUSPEND, "capture", captureDesc(), false);
         end(m, ARETURN);
@@ -119,7 +123,8 @@ final class FrameClass implements Opcodes {
 
     /** The rest, when all sites are known. */
     byte[] finish(Plan plan, String file, long hash, String aliases) {
-        MethodVisitor m = begin(ACC_STATIC, "<clinit>", "()V");
+        MethodVisitor m = begin(ACC_STATIC | ACC_SYNCHRONIZED, "make$info", infoDesc());
+        ifNull(m);
         m.visitLdcInsn(Type.getObjectType(plan.owner));
         m.visitLdcInsn(plan.method.name);
         m.visitLdcInsn(plan.method.desc);
@@ -130,13 +135,38 @@ final class FrameClass implements Opcodes {
         m.visitMethodInsn(INVOKESTATIC, Runtime.INFO, "transformed", "(Ljava/lang/Class;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;J"
             + "Ljava/lang/String;Ljava/lang/String;)L" + Runtime.INFO + ";", false);
         m.visitFieldInsn(PUTSTATIC, name, "INFO", "L" + Runtime.INFO + ";");
-        end(m, RETURN);
-        m = begin(ACC_PUBLIC, "method", "()L" + Runtime.INFO + ";");
         m.visitFieldInsn(GETSTATIC, name, "INFO", "L" + Runtime.INFO + ";");
+        end(m, ARETURN);
+        m = begin(ACC_STATIC, "info", infoDesc());
+        ifNull(m);
+        info(m, "make$info");
+        end(m, ARETURN);
+        m = begin(ACC_PUBLIC, "method", "()L" + Runtime.INFO + ";");
+        info(m, "info");
         end(m, ARETURN);
         resume(plan.owner, plan.isInterface, plan.method.name, plan.method.desc);
         out.visitEnd();
         return out.toByteArray();
+    }
+
+    /** Returns INFO if it is set. */
+    private void ifNull(MethodVisitor m) {
+        Label isNull = new Label();
+        m.visitFieldInsn(GETSTATIC, name, "INFO", "L" + Runtime.INFO + ";");
+        m.visitInsn(DUP);
+        m.visitJumpInsn(IFNULL, isNull);
+        m.visitInsn(ARETURN);
+        m.visitLabel(isNull);
+        m.visitFrame(F_SAME1, 0, null, 1, new Object[] {Runtime.INFO});
+        m.visitInsn(POP);
+    }
+
+    private void info(MethodVisitor m, String method) {
+        m.visitMethodInsn(INVOKESTATIC, name, method, infoDesc(), false);
+    }
+
+    private static String infoDesc() {
+        return "()L" + Runtime.INFO + ";";
     }
 
     private void resume(String owner, boolean isInterface, String method, String desc) {

@@ -18,10 +18,20 @@ final class Runtime {
     static final String OBJECT = "java/lang/Object";
     static final String THROWABLE = "java/lang/Throwable";
 
-    /** Types of handlers that catch a {@code PinnedError}. */
-    static final Set<String> ERRORS = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(THROWABLE, "java/lang/Error", PINNED)));
+    /** Types of handlers that catch an error by which the JVM may fail while a frame is being saved, and no {@code Suspend}. */
+    static final Set<String> FAILURES = Collections.unmodifiableSet(new HashSet<>(Arrays.asList("java/lang/VirtualMachineError", "java/lang/StackOverflowError",
+        "java/lang/OutOfMemoryError", "java/lang/InternalError", "java/lang/UnknownError")));
+    /** Types of handlers that catch what saving a frame may throw: a {@code PinnedError}, or an error of the JVM. */
+    static final Set<String> ERRORS;
     /** Types of handlers that catch a {@code Suspend}. */
     static final Set<String> SUSPENDS = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(THROWABLE, "java/lang/Error")));
+
+    static {
+        Set<String> errors = new HashSet<>(FAILURES);
+        errors.addAll(SUSPENDS);
+        errors.add(PINNED);
+        ERRORS = Collections.unmodifiableSet(errors);
+    }
 
     private Runtime() {}
 }

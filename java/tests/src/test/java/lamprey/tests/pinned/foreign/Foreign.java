@@ -38,6 +38,15 @@ public final class Foreign {
         }
     }
 
+    /** Throws an exception that has what is thrown as its cause. */
+    public static void wrap(Runnable r) {
+        try {
+            r.run();
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
     /** A wrapper whose method has the name of the one that it calls. */
     public static Runnable wrapping(Runnable inner) {
         return new Wrapper(inner);
