@@ -118,6 +118,14 @@ class AgentTest {
     }
 
     @Test
+    void packages_that_are_missing_or_not_found_are_reported() throws Exception {
+        assertTrue(run(0, "packages=", "app.Main").contains("no packages= are given"));
+        String out = run(0, "packages=ap", "app.Main");
+        assertTrue(out.contains("no class of [ap, ap.**] has been loaded"), out);
+        assertTrue(!run(0, "packages=app", "app.Main").contains("lamprey-agent:"));
+    }
+
+    @Test
     void bad_options_end_the_jvm_with_a_message() throws Exception {
         assertTrue(run(1, "package=app", "app.Main").contains("the option package is unknown; known are packages="));
         assertTrue(run(1, "mode=quick", "app.Main").contains("the mode is quick"));

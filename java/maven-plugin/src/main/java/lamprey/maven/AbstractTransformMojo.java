@@ -110,7 +110,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         try {
             o.mode = Mode.valueOf(mode.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the mode is " + mode + "; known are exceptions and flags", e);
+            throw new IllegalArgumentException("the mode is " + mode + "; known are exceptions and flags");
         }
         o.rewrite = rewrite;
         o.everything = everything;
