@@ -74,10 +74,14 @@ final class Carrier extends CarrierThread {
 
     /** Suspends the running thread; its {@code blocker} says for what. */
     @Primitive
+    @SuppressWarnings("unchecked")
     <T> T suspend(MethodInfo primitive) {
         if (execution().running() != running) {
             running.suspensionFailed();
             throw new PinnedError(primitive + " would block the thread from within a continuation that it runs; a continuation can only suspend itself");
+        }
+        if (initialises() && HeldWait.begin(this)) {
+            return (T) HeldWait.await(this);
         }
         return execution().suspend(primitive);
     }
@@ -174,16 +178,20 @@ final class Carrier extends CarrierThread {
         if (t.registered == 0) {
             runtime.registry.add(t);
         }
+        if (!park(t, b)) {
+            queue.ready(t);
+        }
+    }
+
+    /** Lets what the thread waits for begin: false if it has ended already. After true it may be woken at any time. */
+    boolean park(PicoThread t, Blocker b) {
         Timer timer = t.timer;
         boolean interruptible = !t.uninterruptible;
         if (b == Parking.PERMIT) {
             if (timer != null) {
                 runtime.start(timer);
             }
-            if (!t.parked()) {
-                queue.ready(t);
-            }
-            return;
+            return t.parked();
         }
         if (b.runsProgramCode()) {
             running = t;
@@ -198,9 +206,7 @@ final class Carrier extends CarrierThread {
         if (interruptible && (t.state & LightThread.INTERRUPTED) != 0) {
             b.cancel(Blocker.Cause.INTERRUPT);
         }
-        if (!b.parked()) {
-            queue.ready(t);
-        }
+        return b.parked();
     }
 
     private void finish(PicoThread t, Throwable thrown) {

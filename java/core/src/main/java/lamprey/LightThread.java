@@ -66,6 +66,8 @@ abstract class LightThread extends Coroutine {
         long id;
         /** The kernel (or virtual) thread that runs it; null for a coroutine. */
         volatile Thread kernel;
+        /** While it waits together with its carrier; else null. */
+        volatile HeldWait held;
         PicoThread.UncaughtExceptionHandler handler;
         ClassLoader loader;
     }
@@ -111,8 +113,11 @@ abstract class LightThread extends Coroutine {
     /** Makes the thread ready, or wakes its kernel thread. Once for each time it is parked. */
     final void wake() {
         Thread k = kernel();
+        HeldWait h = details == null ? null : details.held;
         if (k != null) {
             LockSupport.unpark(k);
+        } else if (h != null) {
+            h.wake();
         } else {
             runtime.ready((PicoThread) this);
         }

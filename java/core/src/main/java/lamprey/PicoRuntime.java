@@ -21,6 +21,8 @@ public final class PicoRuntime implements AutoCloseable {
 
     final Backend backend;
     final Carrier[] carriers;
+    /** How many carriers wait in static initialisers, together with their threads. */
+    final AtomicInteger held = new AtomicInteger();
     final Inbox inbox = new Inbox();
     final Timers timers = new Timers();
     final Registry registry = new Registry();
@@ -102,6 +104,11 @@ public final class PicoRuntime implements AutoCloseable {
     public static PicoRuntime current() {
         PicoRuntime r = PicoThread.currentThread().runtime;
         return r == null ? standard() : r;
+    }
+
+    /** Whether the calling thread is one of a runtime, not a kernel thread of the program's own. */
+    public static boolean runsCaller() {
+        return PicoThread.currentThread().runtime != null;
     }
 
     /** What a runtime is made of. */

@@ -29,6 +29,12 @@ public final class Agent {
             System.exit(1);
             return;
         }
-        instrumentation.addTransformer(new ClassTransformer(options, new Definer(instrumentation)));
+        ClassTransformer transformer = new ClassTransformer(options, new Definer(instrumentation));
+        if (options.packages().isEmpty()) {
+            System.err.println("lamprey-agent: no packages= are given, so only classes with methods annotated @Suspendable are transformed");
+        } else {
+            Runtime.getRuntime().addShutdownHook(new Thread(transformer::reportUnused, "lamprey-agent"));
+        }
+        instrumentation.addTransformer(transformer);
     }
 }

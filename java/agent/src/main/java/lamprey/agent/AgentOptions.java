@@ -54,6 +54,9 @@ final class AgentOptions {
 
     private static void add(List<String> patterns, String value) {
         for (String p : value.split(",")) {
+            if (p.trim().isEmpty()) {
+                continue;
+            }
             patterns.add(p.trim());
             if (!p.contains("*")) {
                 patterns.add(p.trim() + ".**");
@@ -83,6 +86,11 @@ final class AgentOptions {
 
     boolean isInPackages(String internalName) {
         return Patterns.anyMatches(options.includes, internalName);
+    }
+
+    /** The patterns of the packages; empty if none is given. */
+    List<String> packages() {
+        return options.includes;
     }
 
     /** For a class of the packages, or for one that is transformed because of its annotations. */

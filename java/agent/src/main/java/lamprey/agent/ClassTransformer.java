@@ -22,6 +22,8 @@ final class ClassTransformer implements ClassFileTransformer {
 
     private final AgentOptions options;
     private final Definer definer;
+    /** Whether a class of the packages has come. */
+    private volatile boolean found;
     private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
     private final Map<ClassLoader, Transformer> transformers = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -44,12 +46,21 @@ final class ClassTransformer implements ClassFileTransformer {
         }
     }
 
+    /** At the end of the JVM: a wrong name would go unnoticed. */
+    void reportUnused() {
+        if (!found) {
+            System.err.println("lamprey-agent: no class of " + options.packages() + " has been loaded, so no thread was light; check packages=");
+        }
+    }
+
     private boolean isWanted(String name, byte[] classFile) {
         if (Types.isJdk(name) || name.startsWith(Names.PACKAGE) || name.startsWith("lamprey/agent/") || name.contains("$pico")
             || options.isExcluded(name)) {
             return false;
         }
-        return options.isInPackages(name) || !name.startsWith("lamprey/") && mentions(classFile);
+        boolean inPackages = options.isInPackages(name);
+        found |= inPackages;
+        return inPackages || !name.startsWith("lamprey/") && mentions(classFile);
     }
 
     private static boolean mentions(byte[] classFile) {
@@ -79,6 +90,7 @@ final class ClassTransformer implements ClassFileTransformer {
             t.refusals.forEach(r -> System.err.println("  " + r));
             return null;
         }
+        t.warnings.forEach(w -> System.err.println("lamprey-agent: warning: " + w));
         Map<String, byte[]> generated = new LinkedHashMap<>(t.classes);
         byte[] result = generated.remove(name);
         generated.forEach((n, bytes) -> definer.define(loader, n, bytes, domain));

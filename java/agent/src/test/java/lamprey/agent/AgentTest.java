@@ -40,6 +40,13 @@ class AgentTest {
         + " Thread.sleep(1); return 2 * n; } public static void main(String[] a) throws Exception { int n = twice(4);"
         + " System.out.println(n + Thread.currentThread().getClass().getName()); } }";
 
+    private static final String DERIVED = "package sub; public class Derived extends Base { int y; Derived() { y = x + 1; } Derived(int n) { super(n); y = x; }"
+        + " int get() throws Exception { return super.get() + y; } public static void main(String[] a) throws Exception {"
+        + " System.out.println(new Derived().get() + \" \" + new Derived(40).get() + \" \" + new Plain(3).n); } }"
+        + " class Base extends Root { int x; Base() { Root.nap(); x = 7; } Base(int n) { x = n; } int get() throws Exception { Thread.sleep(1); return 100 * x; } }"
+        + " class Root { Root() { nap(); } static void nap() { try { Thread.sleep(1); } catch (InterruptedException e) { throw new RuntimeException(e); } } }"
+        + " class Quiet { int n; Quiet(int n) { this.n = n; } } class Plain extends Quiet { Plain(int n) { super(n + 1); Root.nap(); } }";
+
     @TempDir
     static Path folder;
     private static Path agent;
@@ -48,7 +55,7 @@ class AgentTest {
     static void compile() throws IOException {
         List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "--release", "8", "-cp", System.getProperty("java.class.path"), "-d",
             Files.createDirectories(folder.resolve("classes")).toString()));
-        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED)) {
+        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, DERIVED)) {
             String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");
             args.add(Files.write(folder.resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8)).toString());
         }
@@ -100,8 +107,22 @@ class AgentTest {
     }
 
     @Test
+    void constructors_of_super_classes_suspend() throws Exception {
+        String out = run(0, "packages=sub", "sub.Derived");
+        assertTrue(out.contains("708 4040 4"), out);
+    }
+
+    @Test
     void excluded_classes_stay() throws Exception {
         assertTrue(run(0, "packages=app,other;exclude=other.Notes", "other.Notes").contains("8java.lang.Thread"));
+    }
+
+    @Test
+    void packages_that_are_missing_or_not_found_are_reported() throws Exception {
+        assertTrue(run(0, "packages=", "app.Main").contains("no packages= are given"));
+        String out = run(0, "packages=ap", "app.Main");
+        assertTrue(out.contains("no class of [ap, ap.**] has been loaded"), out);
+        assertTrue(!run(0, "packages=app", "app.Main").contains("lamprey-agent:"));
     }
 
     @Test

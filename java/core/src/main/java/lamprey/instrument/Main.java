@@ -44,6 +44,11 @@ public final class Main {
         }
     }
 
+    /** Whether {@code main} has been called by a light thread, as by a program that starts others: then it just runs. Never blocks. */
+    public static boolean isRunning() {
+        return PicoRuntime.runsCaller();
+    }
+
     /** Whether the program's main was called by nobody else: then there is only this class, and main, on the stack. */
     private static boolean isCalledByJvm() {
         return new Throwable().getStackTrace().length == 3;

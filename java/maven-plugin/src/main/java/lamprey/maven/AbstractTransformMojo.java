@@ -89,6 +89,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         if (verbose) {
             t.methods.forEach(m -> getLog().info("  " + m));
         }
+        t.warnings.forEach(w -> getLog().warn(w.toString()));
         for (Refusal r : t.refusals) {
             if (failOnRefusal) {
                 getLog().error(r.toString());
@@ -109,7 +110,7 @@ abstract class AbstractTransformMojo extends AbstractMojo {
         try {
             o.mode = Mode.valueOf(mode.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the mode is " + mode + "; known are exceptions and flags", e);
+            throw new IllegalArgumentException("the mode is " + mode + "; known are exceptions and flags");
         }
         o.rewrite = rewrite;
         o.everything = everything;

@@ -14,6 +14,8 @@ public final class Names {
     public static final String MONITORS = PACKAGE + "Monitors";
     /** Texts of objects. */
     public static final String CONCAT = PACKAGE + "Concat";
+    /** Surrounds static initialisers. */
+    public static final String INITIALISER = PACKAGE + "Initialiser";
     /** Runs the main method. */
     public static final String MAIN = PACKAGE + "Main";
     /** Super class of generated frame classes. */
@@ -27,5 +29,13 @@ public final class Names {
     /** Appended to a class's name, for the class that calls the moved main method. */
     public static final String MAIN_CLASS = "$pico$main";
 
+    private static final String GENERATED = "$pico";
+
     private Names() {}
+
+    /** The class that a frame class, or the class that calls a moved main method, was generated for. */
+    public static String generatedFor(String name) {
+        int end = name.lastIndexOf(GENERATED, name.endsWith(MAIN_CLASS) ? name.length() - MAIN_CLASS.length() : name.length());
+        return end < 0 ? name : name.substring(0, end);
+    }
 }

@@ -1,6 +1,6 @@
 package lamprey.transform;
 
-/** A place that cannot be transformed, and why. */
+/** A place that cannot be transformed, and why; or, as a warning, one that can with drawbacks. */
 public final class Refusal {
     /** Class, with dots. */
     public final String type;

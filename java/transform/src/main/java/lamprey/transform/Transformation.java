@@ -11,6 +11,8 @@ public final class Transformation {
     public final Map<String, byte[]> classes = new LinkedHashMap<>();
     /** What cannot be transformed. */
     public final List<Refusal> refusals = new ArrayList<>();
+    /** What is transformed, but may not do as well as is expected. */
+    public final List<Refusal> warnings = new ArrayList<>();
     /** The transformed methods, for logs: {@code com.foo.Bar.name(desc)}. */
     public final List<String> methods = new ArrayList<>();
     /** How many classes have methods that can suspend. */

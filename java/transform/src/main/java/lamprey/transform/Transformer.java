@@ -1,16 +1,20 @@
 package lamprey.transform;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import lamprey.transform.analysis.Assumptions;
 import lamprey.transform.analysis.CallGraph;
 import lamprey.transform.analysis.Certainty;
 import lamprey.transform.method.ClassWeaver;
 import lamprey.transform.rewrite.Concatenation;
+import lamprey.transform.rewrite.Initialisers;
 import lamprey.transform.rewrite.MainMethods;
 import lamprey.transform.rewrite.Monitors;
 import lamprey.transform.rewrite.References;
@@ -41,6 +45,8 @@ public final class Transformer {
     private final RewriteTable table;
     /** Of the class path, those that may have methods that suspend. */
     private final List<TypeInfo> marked = new ArrayList<>();
+    /** If only a part is seen: super classes of other parts, as they will be. */
+    private final Map<String, Optional<TypeInfo>> supers = new ConcurrentHashMap<>();
 
     /**
      * With what the classes use.
@@ -75,6 +81,9 @@ public final class Transformer {
 
         Run(Map<String, byte[]> classFiles) {
             classFiles.forEach(this::read);
+            if (options.partial) {
+                scope.values().forEach(c -> superClass(c.superName, classFiles));
+            }
             for (TypeInfo t : marked) {
                 if (!classFiles.containsKey(t.name)) {
                     fixed.add(t);
@@ -93,6 +102,9 @@ public final class Transformer {
             }
             Types types = analyse();
             result.refusals.addAll(new Certainty(types, graph, scope.values()).refusals());
+            if (options.rewrite) {
+                scope.values().forEach(c -> Initialisers.rewrite(c, graph));
+            }
             scope.values().forEach(this::weave);
         }
 
@@ -108,6 +120,22 @@ public final class Transformer {
             ClassNode node = new ClassNode();
             new ClassReader(classFile).accept(node, ClassReader.EXPAND_FRAMES);
             scope.put(node.name, node);
+        }
+
+        /** Whether {@code super(..)} can be a site depends on what the constructor that it calls becomes; so it is transformed as it will be, and only looked at. */
+        private void superClass(String name, Map<String, byte[]> classFiles) {
+            if (name == null || classFiles.containsKey(name) || !isOurs(name)) {
+                return;
+            }
+            Optional<TypeInfo> known = supers.get(name);
+            if (known == null) {
+                byte[] classFile = source.find(name);
+                Transformation t = classFile == null ? null : transform(Collections.singletonMap(name, classFile));
+                boolean changes = t != null && t.refusals.isEmpty() && t.classes.containsKey(name);
+                known = changes ? Optional.of(TypeInfo.of(t.classes.get(name))) : Optional.empty();
+                supers.put(name, known);
+            }
+            known.ifPresent(fixed::add);
         }
 
         /** A program has one mode: the runtime is made for it. */
@@ -173,16 +201,19 @@ public final class Transformer {
             boolean old = (c.version & 0xffff) < Opcodes.V1_6;
             if (methods > 0 && old) {
                 result.refusals.add(new Refusal(c.name.replace('/', '.'), "", -1, "its class file has version " + (c.version & 0xffff)
-                    + ", without the types that the transformation needs; compile it for Java 6 or later"));
+                    + ", of Java 5 or before, without the types that the transformation needs; use a newer version of the library, compile it for Java 6 or later, or"
+                    + " exclude the class, and call what waits in it by lamprey.Blocking.call"));
                 return;
             }
             result.suspendingClasses += methods > 0 ? 1 : 0;
             // With everything, each constructor counts as one that suspends: super(..) of another class calls the copy that the weaver makes.
             if (methods > 0 || !old && (options.everything || catchesAll(c))) {
+                HugeMethods huge = new HugeMethods(c);
                 Woven woven = ClassWeaver.weave(c, new ClassCalls(c, graph, suspending), options.mode);
                 result.classes.put(c.name, woven.classFile);
                 result.classes.putAll(woven.frames);
                 result.refusals.addAll(woven.refusals);
+                huge.report(c, result.warnings);
             } else {
                 ClassWriter w = new ClassWriter(ClassWriter.COMPUTE_MAXS);
                 c.accept(w);

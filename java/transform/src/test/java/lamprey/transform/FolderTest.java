@@ -116,6 +116,31 @@ class FolderTest {
     }
 
     @Test
+    void a_transformed_folder_without_originals_keeps_what_was_generated() throws IOException {
+        put(classes, new Program(LEAF, CALLER).compiled);
+        assertEquals(0, run(classes.toString()), out);
+        Map<String, byte[]> once = content(classes);
+        Path light = folder.resolve("light");
+        String none = folder.resolve("no originals").toString();
+        assertEquals(0, run("--output", light.toString(), "--originals", none, classes.toString()), out);
+        assertTrue(out.contains("2 classes had been transformed before"), out);
+        assertSame(once, content(light));
+        assertEquals(0, run("--originals", none, classes.toString()), out);
+        assertSame(once, content(classes));
+    }
+
+    @Test
+    void one_class_compiled_again_without_originals_leaves_the_other_whole() throws IOException {
+        put(classes, new Program(LEAF, CALLER).compiled);
+        assertEquals(0, run(classes.toString()), out);
+        put(classes, Collections.singletonMap("Leaf", new Program(QUIET, CALLER).compiled.get("Leaf")));
+        assertEquals(0, run("--originals", folder.resolve("no originals").toString(), classes.toString()), out);
+        java.util.Set<String> names = content(classes).keySet();
+        assertTrue(names.stream().anyMatch(n -> n.matches("Caller\\$pico\\d+.class")), names.toString());
+        assertFalse(names.stream().anyMatch(n -> n.startsWith("Leaf$pico")), names.toString());
+    }
+
+    @Test
     void nothing_is_written_if_a_place_is_refused() throws IOException {
         put(classes, new Program(LEAF, CALLER, "class Bad { static int x;\nstatic { try { Thread.sleep(1); } catch (InterruptedException e) { x = 1; } } }").compiled);
         Map<String, byte[]> before = content(classes);

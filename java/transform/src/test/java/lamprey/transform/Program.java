@@ -38,7 +38,9 @@ final class Program {
         "package lamprey.instrument; public class Monitors { public static int held; public static int entered;"
             + " @Primitive public static void enter(Object o) { o.getClass(); held++; entered++; } public static void exit(Object o) { held--; }"
             + " @Primitive public static void wait(Object o) { entered += 100; } public static void notifyAll(Object o) { entered += 1000; } }",
-        "package lamprey.instrument; public class Main { public static int runs; public static void run(Runnable r) { runs++; r.run(); } }",
+        "package lamprey.instrument; public class Initialiser { public static int begun; public static int ended; public static void begin() { begun++; }"
+            + " public static void end() { ended++; } }",
+        "package lamprey.instrument; public class Main { public static int runs; public static boolean running; public static boolean isRunning() { return running; } public static void run(Runnable r) { runs++; r.run(); } }",
         "package lamprey; public class PicoThread implements Runnable { private Runnable r; public static int started; public PicoThread() {}"
             + " public PicoThread(Runnable r) { this.r = r; } public void start() { started++; run(); } public void run() { if (r != null) r.run(); }"
             + " @lamprey.instrument.Primitive public static void sleep(long ms) throws InterruptedException {}"

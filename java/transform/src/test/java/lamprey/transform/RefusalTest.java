@@ -91,4 +91,34 @@ class RefusalTest {
     void a_synchronized_native_method() {
         refused(refusals("class A { synchronized native void a(); }"), "A", "a", -1, "native");
     }
+
+    @Test
+    void a_thread_group_says_what_to_use_instead() {
+        refused(refusals("class A extends ThreadGroup { A() { super(null); }\n public void uncaughtException(Thread t, Throwable e) { } }"), "A", "", -1,
+            "setUncaughtExceptionHandler");
+    }
+
+    /** A method with this many calls that suspend. */
+    private static String calls(int n) {
+        StringBuilder s = new StringBuilder("class A { static void a() throws Exception {\n");
+        for (int i = 0; i < n; i++) {
+            s.append("Thread.sleep(").append(i).append(");\n");
+        }
+        return s.append("} }").toString();
+    }
+
+    @Test
+    void a_method_that_gets_too_large_is_refused_with_advice() {
+        refused(refusals(calls(9000)), "A", "a", -1, "split the method, or exclude");
+    }
+
+    @Test
+    void a_method_that_hotspot_will_not_compile_any_more_is_a_warning() {
+        Program p = new Program(calls(800)).transform();
+        assertEquals(0, p.result.refusals.size(), p.result.refusals.toString());
+        assertEquals(1, p.result.warnings.size(), p.result.warnings.toString());
+        assertTrue(p.result.warnings.get(0).toString().startsWith("A.a: ") && p.result.warnings.get(0).reason.contains("DontCompileHugeMethods"),
+            p.result.warnings.toString());
+        assertEquals(0, new Program(calls(20)).transform().result.warnings.size());
+    }
 }

@@ -100,6 +100,30 @@ class RewriteTest {
     }
 
     @Test
+    void main_called_by_a_light_thread_just_runs() throws Exception {
+        Program p = new Program("public class A { static int n; public static void main(String[] x) throws Exception { Thread.sleep(1); n = x.length; } }").transform();
+        assertTrue(p.suspends("A.main"), p.result.methods.toString());
+        loader = p.load();
+        loader.loadClass("lamprey.instrument.Main").getField("running").set(null, true);
+        loader.loadClass("A").getMethod("main", String[].class).invoke(null, (Object) new String[3]);
+        assertEquals(0, field("lamprey.instrument.Main", "runs"));
+        java.lang.reflect.Field n = loader.loadClass("A").getDeclaredField("n");
+        n.setAccessible(true);
+        assertEquals(3, n.get(null));
+    }
+
+    @Test
+    void static_initialisers_that_may_wait_are_surrounded_however_they_end() throws Exception {
+        assertEquals("6 true", run("public class A { static class Quiet { static int v = new int[5].length; } static class Waits { static int v; static { if (A.x) { v = get(); } else { v = 9; } } }"
+            + " static class Fails { static int v; static { try { v = get(); } finally { v = 7; } if (v == 7) throw new IllegalStateException(); } }"
+            + " static boolean x = true; static synchronized int get() { return 1; }"
+            + " static String a() { int n = Quiet.v + Waits.v; boolean failed = false; try { n += Fails.v; } catch (ExceptionInInitializerError e) {"
+            + " failed = e.getCause() instanceof IllegalStateException; } return n + \" \" + failed; } }"));
+        assertEquals(2, field("lamprey.instrument.Initialiser", "begun"));
+        assertEquals(2, field("lamprey.instrument.Initialiser", "ended"));
+    }
+
+    @Test
     void references_become_bodies_with_all_conversions() throws Exception {
         Program p = new Program("import java.util.function.*; public class A { final int k; A() { this(1); } A(int k) { " + SLEEP + " this.k = k; }"
             + " static int one(long x) { " + SLEEP + " return (int) x + 1; } int inst(Integer o) { " + SLEEP + " return o + k; } Integer boxed() { " + SLEEP + " return k; }"

@@ -155,6 +155,7 @@ public final class Main {
         if (verbose) {
             t.methods.forEach(out::println);
         }
+        t.warnings.forEach(w -> err.println("warning: " + w));
         for (Refusal r : t.refusals) {
             err.println((leaveRefused ? "left as it is: " : "refused: ") + r);
         }

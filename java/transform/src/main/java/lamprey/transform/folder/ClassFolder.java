@@ -26,7 +26,8 @@ import org.objectweb.asm.Opcodes;
  *
  * <p>The compiler's class files are kept in a third folder. When one source is compiled again, what is known of the others may change, so all are
  * transformed again, from these. Invariant: a class file of the folder that has {@code @Transformed} is represented by its kept original, if
- * there is one; one that has not is itself the original.
+ * there is one; one that has not is itself the original. A generated class file belongs to the class it was generated for, and goes the way of that: if it is
+ * transformed anew, so is this; if it stays as it is, as it had been transformed and no original is kept, this does, too.
  *
  * <p>If anything is refused, nothing is written.
  */
@@ -37,7 +38,9 @@ public final class ClassFolder {
     /** By internal name, as the compiler made them. */
     private final Map<String, byte[]> classes = new LinkedHashMap<>();
     private final Map<String, byte[]> fresh = new LinkedHashMap<>();
-    private final Set<Path> generated = new LinkedHashSet<>();
+    private final Map<Path, byte[]> generated = new LinkedHashMap<>();
+    /** Names of those that had been transformed, and whose originals are not known. */
+    private final Set<String> settled = new LinkedHashSet<>();
     private final Set<Path> others = new LinkedHashSet<>();
 
     private ClassFolder(Path in, Path out, Path originals) {
@@ -118,7 +121,7 @@ public final class ClassFolder {
         }
         boolean frame = Names.FRAME.equals(t.superName) && (t.access & Opcodes.ACC_SYNTHETIC) != 0;
         if (frame || t.mode != null && t.name.endsWith(Names.MAIN_CLASS)) {
-            generated.add(in.relativize(file));
+            generated.put(in.relativize(file), bytes);
             return;
         }
         Path original = originals.resolve(t.name + ".class");
@@ -126,6 +129,8 @@ public final class ClassFolder {
             bytes = Files.readAllBytes(original);
         } else if (t.mode == null) {
             fresh.put(t.name, bytes);
+        } else {
+            settled.add(t.name);
         }
         classes.put(t.name, bytes);
     }
@@ -141,10 +146,13 @@ public final class ClassFolder {
         for (Map.Entry<String, byte[]> c : all.entrySet()) {
             write(out.resolve(c.getKey() + ".class"), c.getValue());
         }
-        for (Path g : generated) {
-            String name = g.toString().replace('\\', '/');
-            if (!all.containsKey(name.substring(0, name.length() - ".class".length()))) {
-                Files.deleteIfExists(out.resolve(g));
+        for (Map.Entry<Path, byte[]> g : generated.entrySet()) {
+            String file = g.getKey().toString().replace('\\', '/');
+            String name = file.substring(0, file.length() - ".class".length());
+            if (settled.contains(Names.generatedFor(name))) {
+                write(out.resolve(g.getKey()), g.getValue());
+            } else if (!all.containsKey(name)) {
+                Files.deleteIfExists(out.resolve(g.getKey()));
             }
         }
         if (!out.equals(in)) {

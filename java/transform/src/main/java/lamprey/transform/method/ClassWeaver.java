@@ -155,10 +155,10 @@ public final class ClassWeaver implements Opcodes {
         } catch (MethodTooLargeException e) {
             String name = e.getMethodName().replace("new$pico", "<init>").replace("$pico", "");
             woven.refusals.add(new Refusal(type.name.replace('/', '.'), name, -1, "the transformed method has " + e.getCodeSize()
-                + " bytes of code, more than the 65535 that a class file can have; split it"));
+                + " bytes of code, more than the 65535 that a class file can have; split the method, or exclude the class if nothing in it waits"));
         } catch (ClassTooLargeException e) {
             woven.refusals.add(new Refusal(type.name.replace('/', '.'), "", -1, "the transformed class has " + e.getConstantPoolCount()
-                + " constants, more than the 65535 that a class file can have; split it"));
+                + " constants, more than the 65535 that a class file can have; split the class, or exclude it if nothing in it waits"));
         }
     }
 

@@ -37,6 +37,11 @@ final class LinkCheck {
         if (s == null || s.inScope) {
             return;
         }
+        if (isGroup(c) && table.types.containsKey("java/lang/Thread")) {
+            refuse(c, "", -1, "it extends java.lang.ThreadGroup, and light threads have no groups: nothing would call its uncaughtException. Set the"
+                + " handler by Thread.setUncaughtExceptionHandler or setDefaultUncaughtExceptionHandler, or exclude the class");
+            return;
+        }
         for (String t : types.supertypes(c.superName)) {
             if (table.types.containsKey(t)) {
                 refuse(c, "", -1, "it extends " + dots(c.superName) + ", a " + dots(t) + ", which is replaced by " + dots(table.types.get(t))
@@ -45,9 +50,13 @@ final class LinkCheck {
         }
     }
 
+    private boolean isGroup(ClassNode c) {
+        return c.superName != null && types.isSubtype(c.superName, "java/lang/ThreadGroup");
+    }
+
     /** A method that overrides one of another jar, and would not after its descriptor has changed. */
     void method(ClassNode c, MethodNode m) {
-        if (!table.renamesMethod(m.desc) || m.name.equals("<init>") || (m.access & (Opcodes.ACC_STATIC | Opcodes.ACC_PRIVATE)) != 0) {
+        if (isGroup(c) || !table.renamesMethod(m.desc) || m.name.equals("<init>") || (m.access & (Opcodes.ACC_STATIC | Opcodes.ACC_PRIVATE)) != 0) {
             return;
         }
         String after = m.name + table.remapper.mapMethodDesc(m.desc);

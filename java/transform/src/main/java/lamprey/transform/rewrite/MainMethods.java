@@ -11,7 +11,10 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.FieldNode;
+import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TypeInsnNode;
@@ -19,7 +22,7 @@ import org.objectweb.asm.tree.VarInsnNode;
 
 /**
  * Makes {@code main(String[])} run as the first light thread. Its code moves to another method; {@code main} gives the runtime a {@code Runnable}, of a
- * generated class, that calls it. Calls of {@code main} within the module go to the code itself.
+ * generated class, that calls it. A light thread that calls {@code main} just runs the code: a program may start others. Calls of {@code main} within the module go to the code itself.
  */
 public final class MainMethods {
     private static final String DESC = "([Ljava/lang/String;)V";
@@ -63,6 +66,15 @@ public final class MainMethods {
         MethodNode main = new MethodNode(Opcodes.ASM9, Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC, "main", DESC, null,
             body.exceptions.toArray(new String[0]));
         String runnable = c.name + Names.MAIN_CLASS;
+        boolean inInterface = (c.access & Opcodes.ACC_INTERFACE) != 0;
+        LabelNode first = new LabelNode();
+        main.instructions.add(new MethodInsnNode(Opcodes.INVOKESTATIC, Names.MAIN, "isRunning", "()Z", false));
+        main.instructions.add(new JumpInsnNode(Opcodes.IFEQ, first));
+        main.instructions.add(new VarInsnNode(Opcodes.ALOAD, 0));
+        main.instructions.add(new MethodInsnNode(Opcodes.INVOKESTATIC, c.name, Names.MAIN_BODY, DESC, inInterface));
+        main.instructions.add(new InsnNode(Opcodes.RETURN));
+        main.instructions.add(first);
+        main.instructions.add(new FrameNode(Opcodes.F_NEW, 1, new Object[] {ARGS}, 0, new Object[0]));
         main.instructions.add(new TypeInsnNode(Opcodes.NEW, runnable));
         main.instructions.add(new InsnNode(Opcodes.DUP));
         main.instructions.add(new VarInsnNode(Opcodes.ALOAD, 0));
