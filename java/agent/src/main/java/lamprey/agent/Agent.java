@@ -5,10 +5,10 @@ import java.lang.instrument.Instrumentation;
 /**
  * Transforms classes as they are loaded: {@code java -javaagent:lamprey-agent.jar=packages=com.foo,com.bar;mode=exceptions ..}, with lamprey-core on the class
  * path. All methods of classes in these packages are transformed, as only one class is seen at a time; of other classes, those that have methods
- * annotated {@code @Suspendable}. At the end it warns if there was none. Options are separated by semicolons:
+ * annotated {@code @Suspendable}. Options are separated by semicolons:
  *
  * <pre>
- * packages=P,Q     packages, with all below them, or patterns as of the Maven plugin; * is the default package, ** all
+ * packages=P,Q     packages, with all below them, or patterns as of the Maven plugin
  * exclude=P,Q      packages, classes or patterns to leave as they are
  * mode=M           exceptions (default) or flags
  * rewrite=false    do not replace java.lang.Thread and other names
@@ -30,7 +30,11 @@ public final class Agent {
             return;
         }
         ClassTransformer transformer = new ClassTransformer(options, new Definer(instrumentation));
-        Runtime.getRuntime().addShutdownHook(new Thread(transformer::warnIfNoneMatched, "lamprey-agent"));
+        if (options.packages().isEmpty()) {
+            System.err.println("lamprey-agent: no packages= are given, so only classes with methods annotated @Suspendable are transformed");
+        } else {
+            Runtime.getRuntime().addShutdownHook(new Thread(transformer::reportUnused, "lamprey-agent"));
+        }
         instrumentation.addTransformer(transformer);
     }
 }

@@ -26,10 +26,6 @@ final class AgentOptions {
                 o.set(part.substring(0, equals).trim(), part.substring(equals + 1).trim());
             }
         }
-        if (o.options.includes.isEmpty()) {
-            throw new IllegalArgumentException("no packages are named, so no thread would be light; write -javaagent:..=packages=com.foo,com.bar, or packages=* for the default package,"
-                + " packages=** for all; " + KNOWN);
-        }
         return o;
     }
 
@@ -56,13 +52,13 @@ final class AgentOptions {
     }
 
     private static void add(List<String> patterns, String value) {
-        for (String text : value.split(",")) {
-            String p = text.trim();
-            if (!p.isEmpty()) {
-                patterns.add(p);
-                if (!p.contains("*")) {
-                    patterns.add(p + ".**");
-                }
+        for (String p : value.split(",")) {
+            if (p.trim().isEmpty()) {
+                continue;
+            }
+            patterns.add(p.trim());
+            if (!p.contains("*")) {
+                patterns.add(p.trim() + ".**");
             }
         }
     }
@@ -74,17 +70,17 @@ final class AgentOptions {
         return value.equals("true");
     }
 
-    /** The patterns of the packages. */
-    String packages() {
-        return String.join(", ", options.includes);
-    }
-
     boolean isExcluded(String internalName) {
         return Patterns.anyMatches(options.excludes, internalName);
     }
 
     boolean isInPackages(String internalName) {
         return Patterns.anyMatches(options.includes, internalName);
+    }
+
+    /** The patterns of the packages; empty if none is given. */
+    List<String> packages() {
+        return options.includes;
     }
 
     /** For a class of the packages, or for one that is transformed because of its annotations. */

@@ -22,10 +22,8 @@ final class ClassTransformer implements ClassFileTransformer {
 
     private final AgentOptions options;
     private final Definer definer;
-    /** Whether a class was one of those to transform. */
-    private volatile boolean matched;
-    /** One that was not, of the program's class path; null if there was none. */
-    private volatile String other;
+    /** Whether a class of the packages has come. */
+    private volatile boolean found;
     private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
     private final Map<ClassLoader, Transformer> transformers = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -36,16 +34,9 @@ final class ClassTransformer implements ClassFileTransformer {
 
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] classFile) {
-        if (loader == null || name == null || redefined != null) {
+        if (loader == null || name == null || redefined != null || !isWanted(name, classFile)) {
             return null;
         }
-        if (!isWanted(name, classFile)) {
-            if (other == null && !Types.isJdk(name) && !name.startsWith("lamprey/")) {
-                other = name.replace('/', '.');
-            }
-            return null;
-        }
-        matched = true;
         try {
             return transform(loader, name, domain, classFile);
         } catch (Throwable t) {
@@ -55,11 +46,10 @@ final class ClassTransformer implements ClassFileTransformer {
         }
     }
 
-    /** At the end of the program: what would else not be noticed. */
-    void warnIfNoneMatched() {
-        if (!matched) {
-            System.err.println("lamprey-agent: warning: no class was transformed, as none that was loaded is in packages=" + options.packages()
-                + (other == null ? "" : " (the first that was loaded is " + other + ")") + "; all threads were kernel threads");
+    /** At the end of the JVM: a wrong name would go unnoticed. */
+    void reportUnused() {
+        if (!found) {
+            System.err.println("lamprey-agent: no class of " + options.packages() + " has been loaded, so no thread was light; check packages=");
         }
     }
 
@@ -68,7 +58,9 @@ final class ClassTransformer implements ClassFileTransformer {
             || options.isExcluded(name)) {
             return false;
         }
-        return options.isInPackages(name) || !name.startsWith("lamprey/") && mentions(classFile);
+        boolean inPackages = options.isInPackages(name);
+        found |= inPackages;
+        return inPackages || !name.startsWith("lamprey/") && mentions(classFile);
     }
 
     private static boolean mentions(byte[] classFile) {

@@ -2,6 +2,7 @@ package lamprey.dns;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -52,6 +53,9 @@ public final class Resolver {
         if (host == null || host.isEmpty()) {
             return new InetAddress[] {InetAddress.getLoopbackAddress()};
         }
+        if (host.indexOf('\0') >= 0) {
+            throw new UnknownHostException("NUL character not allowed in hostname");
+        }
         InetAddress literal = Literals.parse(host);
         if (literal != null) {
             return new InetAddress[] {literal};
@@ -65,7 +69,18 @@ public final class Resolver {
         if (found.isEmpty()) {
             found = search(host, name, complete);
         }
-        return found.toArray(new InetAddress[0]);
+        return named(host, found);
+    }
+
+    /** With the name as it was written, as the JDK has it. An address with a scope stays, which is only in a hosts file. */
+    private static InetAddress[] named(String host, List<InetAddress> found) throws UnknownHostException {
+        InetAddress[] all = new InetAddress[found.size()];
+        for (int i = 0; i < all.length; i++) {
+            InetAddress a = found.get(i);
+            boolean scope = a instanceof Inet6Address && ((Inet6Address) a).getScopeId() != 0;
+            all[i] = scope ? a : InetAddress.getByAddress(host, a.getAddress());
+        }
+        return all;
     }
 
     /** The name itself and with the domains of the search list, in the order that ndots says. */

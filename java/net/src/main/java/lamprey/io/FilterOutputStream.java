@@ -44,7 +44,7 @@ public class FilterOutputStream extends java.io.FilterOutputStream {
         closeAfterFlush(this, out);
     }
 
-    /** Flushes {@code outer} and closes {@code inner}, also if flushing fails; both failures are kept. */
+    /** Flushes {@code outer} and closes {@code inner}, also if flushing fails; of two failures the one of closing is thrown, with the other suppressed, as in the JDK since 9. */
     static void closeAfterFlush(OutputStream outer, OutputStream inner) throws IOException {
         Throwable failure = null;
         try {
@@ -60,8 +60,9 @@ public class FilterOutputStream extends java.io.FilterOutputStream {
                     inner.close();
                 } catch (Throwable t) {
                     if (t != failure) {
-                        failure.addSuppressed(t);
+                        t.addSuppressed(failure);
                     }
+                    throw t;
                 }
             }
         }

@@ -113,4 +113,201 @@ public final class ObjectStreams {
             return null;
         });
     }
+
+    /** For {@link ObjectInputStream#read()}. Blocks. */
+    public static int read(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.read());
+    }
+
+    /** For {@link ObjectInputStream#read(byte[])}. Blocks. */
+    public static int read(ObjectInputStream in, byte[] b) throws IOException {
+        return inPool(() -> in.read(b));
+    }
+
+    /** For {@link ObjectInputStream#read(byte[], int, int)}. Blocks. */
+    public static int read(ObjectInputStream in, byte[] b, int off, int len) throws IOException {
+        return inPool(() -> in.read(b, off, len));
+    }
+
+    /** For {@link ObjectInputStream#readByte()}. Blocks. */
+    public static byte readByte(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readByte());
+    }
+
+    /** For {@link ObjectInputStream#readUnsignedByte()}. Blocks. */
+    public static int readUnsignedByte(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readUnsignedByte());
+    }
+
+    /** For {@link ObjectInputStream#readChar()}. Blocks. */
+    public static char readChar(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readChar());
+    }
+
+    /** For {@link ObjectInputStream#readShort()}. Blocks. */
+    public static short readShort(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readShort());
+    }
+
+    /** For {@link ObjectInputStream#readUnsignedShort()}. Blocks. */
+    public static int readUnsignedShort(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readUnsignedShort());
+    }
+
+    /** For {@link ObjectInputStream#readFloat()}. Blocks. */
+    public static float readFloat(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readFloat());
+    }
+
+    /** For {@link ObjectInputStream#readDouble()}. Blocks. */
+    public static double readDouble(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readDouble());
+    }
+
+    /** For {@link ObjectInputStream#readFully(byte[])}. Blocks. */
+    public static void readFully(ObjectInputStream in, byte[] b) throws IOException {
+        inPool(() -> {
+            in.readFully(b);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectInputStream#readFully(byte[], int, int)}. Blocks. */
+    public static void readFully(ObjectInputStream in, byte[] b, int off, int len) throws IOException {
+        inPool(() -> {
+            in.readFully(b, off, len);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectInputStream#skipBytes(int)}. Blocks. */
+    public static int skipBytes(ObjectInputStream in, int n) throws IOException {
+        return inPool(() -> in.skipBytes(n));
+    }
+
+    /** For {@link ObjectInputStream#readLine()}. Blocks. */
+    @SuppressWarnings("deprecation")
+    public static String readLine(ObjectInputStream in) throws IOException {
+        return inPool(() -> in.readLine());
+    }
+
+    /** For {@link ObjectInputStream#close()}. Blocks. */
+    public static void close(ObjectInputStream in) throws IOException {
+        inPool(() -> {
+            in.close();
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#write(int)}. Blocks. */
+    public static void write(ObjectOutputStream out, int b) throws IOException {
+        inPool(() -> {
+            out.write(b);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#write(byte[])}. Blocks. */
+    public static void write(ObjectOutputStream out, byte[] b) throws IOException {
+        inPool(() -> {
+            out.write(b);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#write(byte[], int, int)}. Blocks. */
+    public static void write(ObjectOutputStream out, byte[] b, int off, int len) throws IOException {
+        inPool(() -> {
+            out.write(b, off, len);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeBoolean(boolean)}. Blocks. */
+    public static void writeBoolean(ObjectOutputStream out, boolean v) throws IOException {
+        inPool(() -> {
+            out.writeBoolean(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeByte(int)}. Blocks. */
+    public static void writeByte(ObjectOutputStream out, int v) throws IOException {
+        inPool(() -> {
+            out.writeByte(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeShort(int)}. Blocks. */
+    public static void writeShort(ObjectOutputStream out, int v) throws IOException {
+        inPool(() -> {
+            out.writeShort(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeChar(int)}. Blocks. */
+    public static void writeChar(ObjectOutputStream out, int v) throws IOException {
+        inPool(() -> {
+            out.writeChar(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeInt(int)}. Blocks. */
+    public static void writeInt(ObjectOutputStream out, int v) throws IOException {
+        inPool(() -> {
+            out.writeInt(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeLong(long)}. Blocks. */
+    public static void writeLong(ObjectOutputStream out, long v) throws IOException {
+        inPool(() -> {
+            out.writeLong(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeFloat(float)}. Blocks. */
+    public static void writeFloat(ObjectOutputStream out, float v) throws IOException {
+        inPool(() -> {
+            out.writeFloat(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeDouble(double)}. Blocks. */
+    public static void writeDouble(ObjectOutputStream out, double v) throws IOException {
+        inPool(() -> {
+            out.writeDouble(v);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeBytes(String)}. Blocks. */
+    public static void writeBytes(ObjectOutputStream out, String s) throws IOException {
+        inPool(() -> {
+            out.writeBytes(s);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeChars(String)}. Blocks. */
+    public static void writeChars(ObjectOutputStream out, String s) throws IOException {
+        inPool(() -> {
+            out.writeChars(s);
+            return null;
+        });
+    }
+
+    /** For {@link ObjectOutputStream#writeUTF(String)}. Blocks. */
+    public static void writeUTF(ObjectOutputStream out, String s) throws IOException {
+        inPool(() -> {
+            out.writeUTF(s);
+            return null;
+        });
+    }
 }

@@ -24,6 +24,16 @@ final class Failures {
         return s;
     }
 
+    /** With the same message. */
+    static SocketException asSaid(IOException e) {
+        if (e instanceof SocketException) {
+            return (SocketException) e;
+        }
+        SocketException s = new SocketException(e.getMessage());
+        s.initCause(e);
+        return s;
+    }
+
     static IOException connect(IOException e, boolean closed) {
         if (closed && e instanceof ClosedChannelException) {
             return Registration.closed();

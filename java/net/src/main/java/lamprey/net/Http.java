@@ -17,11 +17,15 @@ import lamprey.Blocking;
  * such as {@code https}, is left to the JDK, in a kernel thread of a pool while the light thread waits.
  */
 public final class Http {
+    /** What the JDK's handler of http makes. A handler of the program's own makes something else, which is kept. */
+    private static final String JDK = "sun.net.www.protocol.http.HttpURLConnection";
+
     private Http() {}
 
     /** For {@link URL#openConnection()}. */
     public static URLConnection openConnection(URL url) throws IOException {
-        return url.getProtocol().equalsIgnoreCase("http") ? new HttpConnection(url) : url.openConnection();
+        URLConnection jdk = url.openConnection();
+        return jdk.getClass().getName().equals(JDK) ? new HttpConnection(url) : jdk;
     }
 
     /** For {@link URL#openConnection(Proxy)}. A connection through a proxy is the JDK's. */
@@ -78,6 +82,30 @@ public final class Http {
     /** For {@link URLConnection#getOutputStream()}. */
     public static OutputStream getOutputStream(URLConnection c) throws IOException {
         return isOurs(c) ? c.getOutputStream() : new PooledOutput(inPool(c::getOutputStream));
+    }
+
+    /** For {@link URL#getContent()}. Blocks. */
+    public static Object getContent(URL url) throws IOException {
+        return getContent(openConnection(url));
+    }
+
+    /** For {@link URL#getContent(Class[])}. Blocks. */
+    public static Object getContent(URL url, Class<?>[] classes) throws IOException {
+        return getContent(openConnection(url), classes);
+    }
+
+    /** For {@link URLConnection#getContent()}. The handler of the content is the JDK's, and runs in the pool. */
+    public static Object getContent(URLConnection c) throws IOException {
+        return content(inPool(c::getContent));
+    }
+
+    /** For {@link URLConnection#getContent(Class[])}. The handler of the content is the JDK's, and runs in the pool. */
+    public static Object getContent(URLConnection c, Class<?>[] classes) throws IOException {
+        return content(inPool(() -> c.getContent(classes)));
+    }
+
+    private static Object content(Object content) {
+        return content instanceof InputStream && !(content instanceof lamprey.io.InputStream) ? new PooledInput((InputStream) content) : content;
     }
 
     /** For {@link URLConnection#getHeaderField(String)}. */

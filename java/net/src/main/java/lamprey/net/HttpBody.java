@@ -32,27 +32,24 @@ final class HttpBody extends InputStream {
         }
     }
 
-    static HttpBody of(HttpWire wire, HttpHead head, String method) throws IOException {
-        boolean keep = head.version11 ? !head.has("Connection", "close") : head.has("Connection", "keep-alive");
+    /** Takes the connection over. @param mayKeep whether the request did not ask the server to close it */
+    static HttpBody of(HttpWire wire, HttpHead head, String method, boolean mayKeep) throws IOException {
+        boolean keep = mayKeep && (head.version11 ? !head.has("Connection", "close") : head.has("Connection", "keep-alive"));
         if (method.equals("HEAD") || head.code == 204 || head.code == 304 || head.code < 200) {
             return new HttpBody(wire, 0, keep);
         }
-        if (head.has("Transfer-Encoding", "chunked")) {
+        String coding = head.get("Transfer-Encoding");
+        if ("chunked".equalsIgnoreCase(coding)) {
             return new HttpBody(wire, CHUNKS, keep);
         }
-        String length = head.get("Content-Length");
-        if (length == null) {
-            return new HttpBody(wire, TO_THE_END, false);
-        }
+        long n = TO_THE_END;
         try {
-            long n = Long.parseLong(length.trim());
-            if (n >= 0) {
-                return new HttpBody(wire, n, keep);
-            }
+            String length = head.get("Content-Length");
+            n = coding == null && length != null ? Long.parseLong(length) : TO_THE_END;
         } catch (NumberFormatException e) {
-            // Said below.
+            // As in the JDK, what is no length is none.
         }
-        throw new IOException("Content-Length of a response is \"" + length + "\"");
+        return n >= 0 ? new HttpBody(wire, n, keep) : new HttpBody(wire, TO_THE_END, false);
     }
 
     private void end() throws IOException {
@@ -108,7 +105,21 @@ final class HttpBody extends InputStream {
         return n;
     }
 
+    /** Where a chunk begins is not known any more if this fails, so the connection is closed then. */
     private void nextChunk() throws IOException {
+        boolean done = false;
+        try {
+            readChunkHead();
+            done = true;
+        } finally {
+            if (!done && !ended) {
+                ended = true;
+                wire.close();
+            }
+        }
+    }
+
+    private void readChunkHead() throws IOException {
         int[] budget = {8192};
         if (!firstChunk && !"".equals(wire.in.line(budget))) {
             throw broken("no end of line behind a chunk");
@@ -118,11 +129,7 @@ final class HttpBody extends InputStream {
         if (size == null) {
             throw broken("the connection ended");
         }
-        try {
-            left = Long.parseLong((size.indexOf(';') < 0 ? size : size.substring(0, size.indexOf(';'))).trim(), 16);
-        } catch (NumberFormatException e) {
-            throw broken("the size of a chunk is \"" + size + "\"");
-        }
+        left = chunkSize(size);
         if (left < 0) {
             throw broken("the size of a chunk is \"" + size + "\"");
         }
@@ -133,6 +140,16 @@ final class HttpBody extends InputStream {
             }
             end();
         }
+    }
+
+    /** Up to fifteen hexadecimal digits, then the end, a blank or a semicolon; else -1. */
+    private static long chunkSize(String line) {
+        long n = 0;
+        int i = 0;
+        for (; i < line.length() && i < 15 && line.charAt(i) < 0x80 && Character.digit(line.charAt(i), 16) >= 0; i++) {
+            n = n << 4 | Character.digit(line.charAt(i), 16);
+        }
+        return i > 0 && (i == line.length() || "; \t".indexOf(line.charAt(i)) >= 0) ? n : -1;
     }
 
     private IOException broken(String how) throws IOException {

@@ -7,12 +7,17 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpRetryException;
 import java.net.HttpURLConnection;
+import java.net.MalformedURLException;
 import java.net.ProtocolException;
 import java.net.URL;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -23,17 +28,22 @@ import java.util.Map;
  */
 public class HttpConnection extends HttpURLConnection {
     private static final int MOST_REDIRECTS = 20;
+    private static final Charset CHARSET = charset();
+    private static final DateTimeFormatter MODIFIED = DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US).withZone(ZoneOffset.UTC);
     private static final String AGENT = "Java/" + System.getProperty("java.version");
 
-    private Map<String, List<String>> fields;
+    private static final String ACCEPT = "text/html, image/gif, image/jpeg, */*; q=0.2";
+
+    private final HttpFields fields = new HttpFields();
+    /** Null while a response has it: then it is closed, or given back, by {@link #body} only. */
     private HttpWire wire;
     private ByteArrayOutputStream buffered;
     private HttpRequestBody streamed;
     private HttpHead head;
     private InputStream body;
     private IOException failure;
-    /** Why a redirect was not followed; thrown to whoever wants the body. */
-    private HttpRetryException retry;
+    /** Why there is a response, but no body, such as a redirect that was not followed; thrown to whoever wants the body. */
+    private IOException bodyFailure;
     private int redirects;
 
     /** To {@code url}, whose protocol is http. */
@@ -60,7 +70,7 @@ public class HttpConnection extends HttpURLConnection {
     @Override
     public void connect() throws IOException {
         if (!connected) {
-            fields = new LinkedHashMap<>(getRequestProperties());
+            HttpFields.check(url);
             open(true);
             connected = true;
         }
@@ -109,55 +119,79 @@ public class HttpConnection extends HttpURLConnection {
         return buffered;
     }
 
-    private boolean isSet(String name) {
-        for (String key : fields.keySet()) {
-            if (name.equalsIgnoreCase(key)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** @param length of a buffered body; -1 for none */
     private void sendHead(int length) throws IOException {
         String file = url.getFile().isEmpty() ? "/" : url.getFile().startsWith("?") ? "/" + url.getFile() : url.getFile();
         StringBuilder h = new StringBuilder(256).append(method).append(' ').append(file).append(" HTTP/1.1\r\n");
-        field(h, "User-Agent", AGENT);
-        field(h, "Host", url.getHost() + (url.getPort() < 0 || url.getPort() == 80 ? "" : ":" + url.getPort()));
-        field(h, "Accept", "*/*");
-        field(h, "Connection", "keep-alive");
-        if (streams()) {
-            if (chunkLength > 0) {
-                field(h, "Transfer-Encoding", "chunked");
-            } else {
-                field(h, "Content-Length", String.valueOf(fixedLength()));
-            }
-        } else if (length >= 0) {
-            field(h, "Content-Length", String.valueOf(length));
+        HttpFields all = fields.copy();
+        if (!getUseCaches()) {
+            all.putIfAbsent("Cache-Control", "no-cache");
+            all.putIfAbsent("Pragma", "no-cache");
         }
+        all.putIfAbsent("User-Agent", AGENT);
+        all.putIfAbsent("Host", url.getHost().replaceAll("%[^\\]]*", "") + (url.getPort() < 0 || url.getPort() == 80 ? "" : ":" + url.getPort()));
+        all.putIfAbsent("Accept", ACCEPT);
+        all.putIfAbsent("Connection", "keep-alive");
         if (streams() || length >= 0) {
-            field(h, "Content-Type", "application/x-www-form-urlencoded");
-        }
-        for (Map.Entry<String, List<String>> f : fields.entrySet()) {
-            List<String> values = f.getValue();
-            for (int i = values.size() - 1; i >= 0; i--) {
-                h.append(f.getKey()).append(": ").append(values.get(i)).append("\r\n");
+            if (!method.equals("PUT")) {
+                all.putIfAbsent("Content-Type", "application/x-www-form-urlencoded");
             }
+            boolean chunks = streams() && chunkLength > 0;
+            all.remove(chunks ? "Content-Length" : "Transfer-Encoding");
+            all.put(chunks ? "Transfer-Encoding" : "Content-Length", chunks ? "chunked" : String.valueOf(streams() ? fixedLength() : length));
         }
-        byte[] bytes = h.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        if (ifModifiedSince != 0) {
+            all.putIfAbsent("If-Modified-Since", MODIFIED.format(java.time.Instant.ofEpochMilli(ifModifiedSince)));
+        }
+        all.appendTo(h);
+        byte[] bytes = h.append("\r\n").toString().getBytes(CHARSET);
         if (length > 0) {
             byte[] content = buffered.toByteArray();
-            byte[] all = java.util.Arrays.copyOf(bytes, bytes.length + content.length);
-            System.arraycopy(content, 0, all, bytes.length, content.length);
-            bytes = all;
+            byte[] both = java.util.Arrays.copyOf(bytes, bytes.length + content.length);
+            System.arraycopy(content, 0, both, bytes.length, content.length);
+            bytes = both;
         }
         wire.out.write(bytes, 0, bytes.length);
     }
 
-    private void field(StringBuilder h, String name, String value) {
-        if (!isSet(name)) {
-            h.append(name).append(": ").append(value).append("\r\n");
+    /** Those of the platform, as in the JDK, unless ASCII is not the same there. */
+    private static Charset charset() {
+        Charset c = Charset.defaultCharset();
+        return Arrays.equals("GET /: ".getBytes(c), "GET /: ".getBytes(StandardCharsets.US_ASCII)) ? c : StandardCharsets.ISO_8859_1;
+    }
+
+    @Override
+    public void setRequestProperty(String name, String value) {
+        mayChange(name);
+        fields.set(name, value);
+    }
+
+    @Override
+    public void addRequestProperty(String name, String value) {
+        mayChange(name);
+        fields.add(name, value);
+    }
+
+    private void mayChange(String name) {
+        if (connected) {
+            throw new IllegalStateException("Already connected");
         }
+        if (name == null) {
+            throw new NullPointerException("key is null");
+        }
+    }
+
+    @Override
+    public String getRequestProperty(String name) {
+        return fields.told(name);
+    }
+
+    @Override
+    public Map<String, List<String>> getRequestProperties() {
+        if (connected) {
+            throw new IllegalStateException("Already connected");
+        }
+        return fields.told();
     }
 
     /** Sends the request, if it has not been sent, and reads the head of the response. Blocks. */
@@ -179,8 +213,8 @@ public class HttpConnection extends HttpURLConnection {
             failure = e;
             throw e;
         } finally {
-            if (!done && wire != null) {
-                wire.close();
+            if (!done) {
+                disconnect();
             }
         }
     }
@@ -215,7 +249,14 @@ public class HttpConnection extends HttpURLConnection {
         }
         responseCode = head.code;
         responseMessage = head.reason;
-        body = HttpBody.of(wire, head, method);
+        if (head.code < 0) {
+            wire.close();
+            bodyFailure = new IOException("Invalid Http response: \"" + head.status(80) + "\"");
+            return;
+        }
+        HttpWire given = wire;
+        wire = null;
+        body = HttpBody.of(given, head, method, !"close".equalsIgnoreCase(fields.get("Connection")));
     }
 
     /** Passes over those that say that another follows. */
@@ -234,18 +275,26 @@ public class HttpConnection extends HttpURLConnection {
         if (!instanceFollowRedirects || to == null || code < 300 || code > 308 || code == 304 || code == 306) {
             return false;
         }
-        URL target = new URL(url, to);
+        URL target;
+        try {
+            target = new URL(url, to);
+            HttpFields.check(target);
+        } catch (MalformedURLException e) {
+            bodyFailure = e;
+            return false;
+        }
         if (!target.getProtocol().equalsIgnoreCase("http")) {
             return false;
         }
         if (streamed != null) {
-            retry = new HttpRetryException("cannot retry due to redirection, in streaming mode", code, to);
+            bodyFailure = new HttpRetryException("cannot retry due to redirection, in streaming mode", code, to);
             return false;
         }
         if (++redirects >= MOST_REDIRECTS) {
-            throw new ProtocolException("Server redirected too many times (" + MOST_REDIRECTS + ")");
+            throw new ProtocolException("Server redirected too many  times (" + MOST_REDIRECTS + ")");
         }
         body.close();
+        body = null;
         if (method.equals("POST") && code != 307 && code != 308) {
             method = "GET";
             buffered = null;
@@ -264,8 +313,8 @@ public class HttpConnection extends HttpURLConnection {
             throw new ProtocolException("Cannot read from URLConnection if doInput=false (call setDoInput(true))");
         }
         respond();
-        if (retry != null) {
-            throw retry;
+        if (bodyFailure != null) {
+            throw bodyFailure;
         }
         if (head.code == 404 || head.code == 410) {
             throw new FileNotFoundException(url.toString());

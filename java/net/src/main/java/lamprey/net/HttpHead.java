@@ -13,23 +13,30 @@ final class HttpHead {
 
     private final List<String> names = new ArrayList<>();
     private final List<String> values = new ArrayList<>();
+    /** -1 if the first line is no status line. */
     final int code;
+    /** Null if there is none. */
     final String reason;
     final boolean version11;
 
-    private HttpHead(String status) throws IOException {
+    private HttpHead(String status) {
         names.add(null);
         values.add(status);
         int at = status.indexOf(' ');
         while (at >= 0 && at + 1 < status.length() && status.charAt(at + 1) == ' ') {
             at++;
         }
-        code = status.startsWith("HTTP/1.") && at >= 0 ? code(status, at + 1) : -1;
-        if (code < 0) {
-            throw new IOException("Invalid Http response: \"" + (status.length() > 80 ? status.substring(0, 80) : status) + "\"");
-        }
-        version11 = !status.startsWith("HTTP/1.0 ");
-        reason = status.substring(at + 4).trim();
+        boolean http = status.startsWith("HTTP/1.");
+        code = http && at >= 0 ? code(status, at + 1) : -1;
+        version11 = http && !status.startsWith("HTTP/1.0 ");
+        int behind = http && at >= 0 ? status.indexOf(' ', at + 1) : -1;
+        reason = behind < 0 ? null : status.substring(behind + 1).trim();
+    }
+
+    /** The first line, cut. */
+    String status(int most) {
+        String status = values.get(0);
+        return status.length() > most ? status.substring(0, most) : status;
     }
 
     /** Three digits, and then the end or a space; else -1. */
@@ -48,7 +55,7 @@ final class HttpHead {
         return n;
     }
 
-    /** Reads one. Null if there is not a single byte. Blocks. */
+    /** Reads one. Null if there is not a single byte; ends also where the connection does, as in the JDK. Blocks. */
     static HttpHead read(HttpInput in) throws IOException {
         int[] budget = {MOST_BYTES};
         String status = in.line(budget);
@@ -56,12 +63,12 @@ final class HttpHead {
             return null;
         }
         HttpHead head = new HttpHead(status);
+        if (!status.startsWith("HTTP/1.")) {
+            return head;
+        }
         String line;
         while ((line = in.line(budget)) != null && !line.isEmpty()) {
             head.add(line);
-        }
-        if (line == null) {
-            throw new IOException("the connection ended within the head of a response");
         }
         return head;
     }
@@ -70,7 +77,7 @@ final class HttpHead {
         char first = line.charAt(0);
         int last = values.size() - 1;
         if ((first == ' ' || first == '\t') && last > 0) {
-            values.set(last, values.get(last) + " " + line.trim());
+            values.set(last, (values.get(last) + line.replace('\t', ' ')).trim());
             return;
         }
         int colon = line.indexOf(':');
@@ -96,10 +103,11 @@ final class HttpHead {
         return i < 0 || i >= values.size() ? null : values.get(i);
     }
 
+    /** The values of a name last first, as the JDK has them. */
     Map<String, List<String>> all() {
         Map<String, List<String>> all = new LinkedHashMap<>();
         for (int i = 0; i < names.size(); i++) {
-            all.computeIfAbsent(names.get(i), n -> new ArrayList<>()).add(values.get(i));
+            all.computeIfAbsent(names.get(i), n -> new ArrayList<>()).add(0, values.get(i));
         }
         all.replaceAll((n, list) -> Collections.unmodifiableList(list));
         return Collections.unmodifiableMap(all);

@@ -51,7 +51,10 @@ final class HttpWire {
         socket.setSoTimeout(millis);
     }
 
-    /** The response has been read: another request may use the connection. Does not block. */
+    /**
+     * The response has been read: another request may use the connection. Whoever calls this has this connection no longer, and must not close it. If more than the
+     * response has come, it will not be used: what came would be taken for the next response. Does not block.
+     */
     void release() throws IOException {
         used = true;
         HttpIdle.give(key, this);

@@ -401,7 +401,11 @@ public class Socket extends java.net.Socket {
 
     @Override
     public void setSoLinger(boolean on, int seconds) throws SocketException {
-        options().setSoLinger(on, seconds);
+        java.net.Socket o = options();
+        if (on && seconds < 0) {
+            throw new IllegalArgumentException("invalid value for SO_LINGER");
+        }
+        o.setSoLinger(on, seconds);
     }
 
     @Override

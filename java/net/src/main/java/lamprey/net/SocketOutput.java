@@ -3,6 +3,7 @@ package lamprey.net;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import lamprey.instrument.Monitors;
@@ -61,7 +62,8 @@ final class SocketOutput extends OutputStream {
         try {
             return channel.write(ByteBuffer.wrap(b, off, len));
         } catch (IOException e) {
-            throw Failures.socket(e);
+            // What the system says: the peer has reset the connection, or did before ("Broken pipe").
+            throw e instanceof ClosedChannelException ? Failures.socket(e) : Failures.asSaid(e);
         }
     }
 

@@ -5,6 +5,7 @@ import java.net.URL;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,6 +27,8 @@ public final class Crawl {
     private final AtomicInteger admissions = new AtomicInteger();
     private final ConcurrentMap<String, Host> hosts = new ConcurrentHashMap<>();
     private final Set<String> startHosts = Collections.newSetFromMap(new ConcurrentHashMap<String, Boolean>());
+    private final Set<String> startPages = new HashSet<>();
+    private volatile boolean started;
     /** Guarded by this, as {@link #failure} is. */
     private boolean ended;
     private Throwable failure;
@@ -36,6 +39,7 @@ public final class Crawl {
         this.gate = new Gate(options.threads, options.policy);
         for (URL u : options.start) {
             startHosts.add(u.getHost());
+            startPages.add(u.toString());
         }
     }
 
@@ -70,6 +74,11 @@ public final class Crawl {
                 new Thread(new Piranha(this, u, 0)).start();
             }
         }
+    }
+
+    /** Whether the server of a start page has answered, with whatever status. */
+    boolean hasStarted() {
+        return started;
     }
 
     /** What has been done so far. */
@@ -133,6 +142,9 @@ public final class Crawl {
             try {
                 Response r = Response.read(url, options, options.maxBytes);
                 statistics.answer(r);
+                if (startPages.contains(url.toString())) {
+                    started = true;
+                }
                 say(url, r.status);
                 return r;
             } finally {

@@ -20,6 +20,8 @@ final class Host {
     private final Object reading = new Object();
     /** Guarded by {@link #reading}; null until read. */
     private Robots robots;
+    /** Why robots.txt could not be read. Guarded by {@link #reading}. */
+    private IOException unreachable;
     /** When the next request may start, by {@link System#nanoTime}. Guarded by this. */
     private long next;
     private boolean visited;
@@ -30,32 +32,40 @@ final class Host {
         this.gate = new Gate(options.perHost, options.policy);
     }
 
-    /** What robots.txt says. The first thread that asks reads it, the others wait. */
-    Robots robots() {
+    /**
+     * What robots.txt says. The first thread that asks reads it, the others wait.
+     *
+     * @throws IOException if the server cannot be reached, for each page of it; as RFC 9309 says, none may be read then
+     */
+    Robots robots() throws IOException {
         synchronized (reading) {
+            if (unreachable != null) {
+                throw unreachable;
+            }
             if (robots == null) {
-                robots = options.robots ? read() : Robots.ALLOW_ALL;
+                try {
+                    robots = options.robots ? read() : Robots.ALLOW_ALL;
+                } catch (IOException e) {
+                    unreachable = e;
+                    throw e;
+                }
             }
             return robots;
         }
     }
 
-    /** RFC 9309, 2.3.1: a server that says no such file allows everything, one that cannot be reached nothing. */
-    private Robots read() {
-        try {
-            URL at = robotsTxt;
-            for (int i = 0; i <= ROBOTS_REDIRECTS; i++) {
-                Response r = Response.read(at, options, ROBOTS_LIMIT);
-                if (r.location == null) {
-                    return r.status >= 500 ? Robots.DISALLOW_ALL : r.status >= 400 ? Robots.ALLOW_ALL
-                        : Robots.parse(new String(r.body, StandardCharsets.UTF_8), options.agent);
-                }
-                at = r.location;
+    /** RFC 9309, 2.3.1: a server that says no such file allows everything, one that fails nothing. */
+    private Robots read() throws IOException {
+        URL at = robotsTxt;
+        for (int i = 0; i <= ROBOTS_REDIRECTS; i++) {
+            Response r = Response.read(at, options, ROBOTS_LIMIT);
+            if (r.location == null) {
+                return r.status >= 500 ? Robots.DISALLOW_ALL : r.status >= 400 ? Robots.ALLOW_ALL
+                    : Robots.parse(new String(r.body, StandardCharsets.UTF_8), options.agent);
             }
-            return Robots.ALLOW_ALL;
-        } catch (IOException e) {
-            return Robots.DISALLOW_ALL;
+            at = r.location;
         }
+        return Robots.ALLOW_ALL;
     }
 
     /** Waits until a request to this server may start. */

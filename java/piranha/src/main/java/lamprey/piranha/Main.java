@@ -9,7 +9,7 @@ import lamprey.Schedulers;
 public final class Main {
     private Main() {}
 
-    /** {@code java -jar piranha.jar --help} says what there is. Exit codes: 0 done, 1 given up, 2 a mistake in the command line. */
+    /** {@code java -jar piranha.jar --help} says what there is. Exit codes: 0 done, 1 given up, or no start page could be read, 2 a mistake in the command line. */
     public static void main(String[] args) {
         Options options = options(args);
         if (options.program == Options.Program.VIRTUAL) {

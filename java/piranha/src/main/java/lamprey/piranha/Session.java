@@ -9,7 +9,7 @@ final class Session implements Runnable {
         this.options = options;
     }
 
-    /** 0 if the crawl came to its end. */
+    /** 0 if a start page was read and the crawl came to its end. */
     int exitCode() {
         return exitCode;
     }
@@ -18,10 +18,17 @@ final class Session implements Runnable {
     @Override
     public void run() {
         try {
+            boolean started = true;
             for (int i = 0; i < options.repeat; i++) {
-                System.out.println(new Crawl(options).run());
+                Crawl crawl = new Crawl(options);
+                System.out.println(crawl.run());
+                started &= crawl.hasStarted();
             }
-            exitCode = 0;
+            if (started) {
+                exitCode = 0;
+            } else {
+                System.err.println("no start page could be read: " + options.start + "; --verbose says why");
+            }
         } catch (IllegalStateException e) {
             System.err.println(e.getMessage() + ": " + e.getCause());
             if (e.getCause() instanceof OutOfMemoryError) {

@@ -6,6 +6,7 @@ import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * One form for all the ways to write the same address (RFC 3986, section 6): lower case in scheme and host, no default port, no dot segments, no
@@ -15,11 +16,17 @@ final class Urls {
     private static final String UNRESERVED = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
     private static final String ALLOWED = UNRESERVED + ":/?#[]@!$&'()*+,;=%";
 
+    private static final int MOST_PORT = 65_535;
+    private static final Pattern PORT = Pattern.compile("^https?://[^/?#]*[^:/?#]:\\d+([/?#]|$)", Pattern.CASE_INSENSITIVE);
+
     private Urls() {}
 
     /** A start page. */
     static URL start(String text) {
         URL url = normal(text);
+        if (url == null && PORT.matcher(text).find()) {
+            throw new IllegalArgumentException("the port is not one from 1 to " + MOST_PORT + ": " + text);
+        }
         if (url == null) {
             throw new IllegalArgumentException("not an http or https address: " + text + "; write for example http://example.org/");
         }
@@ -52,12 +59,15 @@ final class Urls {
         }
     }
 
-    /** Null if the address is not one of http or https. */
+    /** Null if the address is not one of http or https, or its port is none. */
     static URL normal(String text) {
         try {
             URI uri = new URI(escape(text.trim()));
             String scheme = uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT);
             if (!scheme.equals("http") && !scheme.equals("https") || uri.getHost() == null) {
+                return null;
+            }
+            if (uri.getPort() == 0 || uri.getPort() > MOST_PORT) {
                 return null;
             }
             int port = uri.getPort() == (scheme.equals("http") ? 80 : 443) ? -1 : uri.getPort();

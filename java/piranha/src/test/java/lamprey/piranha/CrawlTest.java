@@ -31,6 +31,20 @@ class CrawlTest {
         return new Crawl(Options.parse(args.toArray(new String[0]))).run();
     }
 
+    private static int exitCode(String... args) {
+        Session session = new Session(Options.parse(args));
+        session.run();
+        return session.exitCode();
+    }
+
+    @Test
+    void exit_code_says_whether_there_was_a_first_page() throws Exception {
+        try (Site site = new Site(site(3, false))) {
+            assertEquals(0, exitCode(site.address()));
+            assertEquals(1, exitCode(site.address().replace("127.0.0.1", "no.such.host.invalid").replace("localhost", "no.such.host.invalid")));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"--program threads", "--program pool", "--policy lifo", "--policy random"})
     void every_page_once(String option) throws Exception {
@@ -96,13 +110,17 @@ class CrawlTest {
     }
 
     @Test
-    void server_that_is_not_there_allows_nothing() throws Exception {
+    void server_that_is_not_there_is_a_failure() throws Exception {
         String gone;
         try (Site site = new Site(site(1, false))) {
             gone = site.address();
         }
         Statistics s = new Crawl(Options.parse(gone)).run();
-        assertEquals(1, s.disallowed());
+        assertEquals(1, s.failures());
+        assertEquals(0, s.disallowed());
+        assertEquals(1, s.outcome("ConnectException"));
+        assertEquals(1, new Crawl(Options.parse("http://no.such.host.invalid/")).run().outcome("UnknownHostException"));
+        assertEquals(1, exitCode(gone));
         assertEquals(1, new Crawl(Options.parse("--no-robots", gone)).run().outcome("ConnectException"));
     }
 }

@@ -69,6 +69,16 @@ class UrlsTest {
     }
 
     @Test
+    void a_port_that_is_none_is_named() {
+        for (String url : new String[] {"http://h:99999/", "http://h:0", "http://[::1]:65536/x", "http://h:99999999999/"}) {
+            String message = assertThrows(IllegalArgumentException.class, () -> Urls.start(url)).getMessage();
+            assertTrue(message.contains("port") && message.contains(url), message);
+        }
+        assertNull(Urls.link(Urls.start("http://h/"), "http://h:99999/"));
+        assertEquals("http://h:65535/", normal("http://h:65535/"));
+    }
+
+    @Test
     void robots_txt_is_at_the_root_of_the_server() {
         URL url = Urls.start("http://h:81/a/b?q");
         assertEquals("http://h:81/robots.txt", Urls.robotsTxt(url).toString());
