@@ -273,7 +273,7 @@ class HttpRawTest {
             c.addRequestProperty("A", "2");
             c.setRequestProperty("Authorization", "secret");
             c.setRequestProperty("Host", "x");
-            said.add(sorted(c.getRequestProperties().get("A")) + c.getRequestProperties().keySet() + c.getRequestProperty("a") + c.getRequestProperty("Authorization") + c.getRequestProperty("Host")
+            said.add("" + sorted(c.getRequestProperties().get("A")) + c.getRequestProperties().keySet() + c.getRequestProperty("a") + c.getRequestProperty("Authorization") + c.getRequestProperty("Host")
                 + c.getRequestProperty(null) + assertThrows(NullPointerException.class, () -> c.setRequestProperty(null, "x")).getMessage());
         }
         assertEquals(said.get(0), said.get(1));
