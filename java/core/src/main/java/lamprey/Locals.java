@@ -8,6 +8,9 @@ import java.util.Arrays;
  * thread that lives long does not keep locals that nobody can use any more; they are dropped when the array grows. Only the thread touches it.
  */
 final class Locals {
+    /** No value, not even null. */
+    static final Object NONE = new Object();
+
     private Object[] table = new Object[8];
     private int used;
 
@@ -37,16 +40,31 @@ final class Locals {
         }
     }
 
-    /** Whether there is a value. */
-    boolean has(Key k) {
-        return find(k) >= 0;
+    /** The calling thread's value of {@code k}; {@link #NONE} if it has none. */
+    static Object get(Key k) {
+        Locals l = PicoThread.currentThread().locals;
+        int i = l == null ? -1 : l.find(k);
+        return i < 0 ? NONE : l.table[i + 1];
     }
 
-    Object get(Key k) {
-        return table[find(k) + 1];
+    /** Sets the calling thread's value. */
+    static void put(Key k, Object value) {
+        PicoThread t = PicoThread.currentThread();
+        if (t.locals == null) {
+            t.locals = new Locals();
+        }
+        t.locals.set(k, value);
     }
 
-    void set(Key k, Object value) {
+    /** The calling thread has no value any more. */
+    static void remove(Key k) {
+        Locals l = PicoThread.currentThread().locals;
+        if (l != null && l.find(k) >= 0) {
+            l.rebuild(k);
+        }
+    }
+
+    private void set(Key k, Object value) {
         int i = find(k);
         if (i < 0) {
             if ((used + 1) * 4 > table.length) {
@@ -58,12 +76,6 @@ final class Locals {
             used++;
         }
         table[i + 1] = value;
-    }
-
-    void remove(Key k) {
-        if (has(k)) {
-            rebuild(k);
-        }
     }
 
     /** Without {@code gone} and those whose locals are no more; with room for one more. */

@@ -25,10 +25,9 @@ public class PicoThreadLocal<T> extends ThreadLocal<T> {
     @Override
     @SuppressWarnings("unchecked")
     public T get() {
-        PicoThread t = PicoThread.currentThread();
-        Locals l = t.locals;
-        if (l != null && l.has(key)) {
-            return (T) l.get(key);
+        Object value = Locals.get(key);
+        if (value != Locals.NONE) {
+            return (T) value;
         }
         T first = initialValue();
         set(first);
@@ -37,18 +36,11 @@ public class PicoThreadLocal<T> extends ThreadLocal<T> {
 
     @Override
     public void set(T value) {
-        PicoThread t = PicoThread.currentThread();
-        if (t.locals == null) {
-            t.locals = new Locals();
-        }
-        t.locals.set(key, value);
+        Locals.put(key, value);
     }
 
     @Override
     public void remove() {
-        Locals l = PicoThread.currentThread().locals;
-        if (l != null) {
-            l.remove(key);
-        }
+        Locals.remove(key);
     }
 }

@@ -89,27 +89,19 @@ public final class Waiters {
      * @return that offer; null if nobody waits
      */
     public Offer choose(Object result) {
-        for (int spins = 0; head != null; ) {
-            Offer o = head;
-            int answer = o.tryComplete(result);
-            if (answer == Offer.BUSY) {
-                Backoff.pause(spins++);
-                continue;
-            }
-            remove(o);
-            if (answer == Offer.COMPLETED) {
-                return o;
-            }
-        }
-        return null;
+        return first(null, result);
     }
 
-    /** As {@link #choose}, of those that bring {@code payload}. */
+    /** As {@link #choose}, of those that bring {@code payload}, which is not null. */
     public Offer chooseOf(Object payload, Object result) {
+        return first(payload, result);
+    }
+
+    private Offer first(Object payload, Object result) {
         int spins = 0;
         for (Offer o = head; o != null; ) {
             Offer next = o.next;
-            if (o.value == payload) {
+            if (payload == null || o.value == payload) {
                 int answer = o.tryComplete(result);
                 if (answer == Offer.BUSY) {
                     Backoff.pause(spins++);

@@ -39,19 +39,9 @@ public abstract class Coroutine {
         return getClass().getName();
     }
 
-    /** Whether there are saved frames. */
-    protected final boolean isSuspended() {
-        return top != null;
-    }
-
     /** The saved frames, innermost first; null if there are none. */
     protected final Frame frames() {
         return top;
-    }
-
-    /** Replaces the saved frames. */
-    protected final void frames(Frame innermost) {
-        top = innermost;
     }
 
     /** Puts frames that were read from outside into a list, innermost first, and makes them the saved ones. */

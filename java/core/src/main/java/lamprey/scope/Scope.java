@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import lamprey.Blocker;
 import lamprey.Parking;
-import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
 import lamprey.channel.IVar;

@@ -106,6 +106,7 @@ public class BufferedWriter extends java.io.BufferedWriter {
     }
 
     @Override
+    @SuppressWarnings("try") // the resource is only closed
     public void close() throws IOException {
         Monitors.enter(lock);
         try {
@@ -113,23 +114,9 @@ public class BufferedWriter extends java.io.BufferedWriter {
                 return;
             }
             closed = true;
-            Throwable failure = null;
-            try {
+            try (Writer out = sink.out) {
                 super.close();
                 sink.drain();
-            } catch (Throwable t) {
-                failure = t;
-                throw t;
-            } finally {
-                if (failure == null) {
-                    sink.out.close();
-                } else {
-                    try {
-                        sink.out.close();
-                    } catch (Throwable t) {
-                        failure.addSuppressed(t);
-                    }
-                }
             }
         } finally {
             Monitors.exit(lock);

@@ -150,17 +150,7 @@ public class GZIPInputStream extends java.util.zip.GZIPInputStream {
             throw new IllegalArgumentException("negative skip length");
         }
         open();
-        byte[] scratch = new byte[(int) Math.min(n, 512)];
-        long left = Math.min(n, Integer.MAX_VALUE);
-        long skipped = 0;
-        while (skipped < left) {
-            int now = read(scratch, 0, (int) Math.min(left - skipped, scratch.length));
-            if (now < 0) {
-                break;
-            }
-            skipped += now;
-        }
-        return skipped;
+        return Streams.skipInflated(this, n);
     }
 
     @Override

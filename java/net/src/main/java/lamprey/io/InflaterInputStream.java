@@ -111,18 +111,7 @@ public class InflaterInputStream extends java.util.zip.InflaterInputStream {
             throw new IllegalArgumentException("negative skip length");
         }
         open();
-        byte[] scratch = new byte[(int) Math.min(n, 512)];
-        long left = Math.min(n, Integer.MAX_VALUE);
-        long skipped = 0;
-        while (skipped < left) {
-            int now = read(scratch, 0, (int) Math.min(left - skipped, scratch.length));
-            if (now < 0) {
-                ended = true;
-                break;
-            }
-            skipped += now;
-        }
-        return skipped;
+        return Streams.skipInflated(this, n);
     }
 
     @Override

@@ -132,6 +132,7 @@ public class OutputStreamWriter extends java.io.OutputStreamWriter {
     }
 
     @Override
+    @SuppressWarnings("try") // the resource is only closed
     public void close() throws IOException {
         Monitors.enter(lock);
         try {
@@ -139,23 +140,9 @@ public class OutputStreamWriter extends java.io.OutputStreamWriter {
                 return;
             }
             closed = true;
-            Throwable failure = null;
-            try {
+            try (OutputStream out = sink.out) {
                 super.close();
                 sink.drain();
-            } catch (Throwable t) {
-                failure = t;
-                throw t;
-            } finally {
-                if (failure == null) {
-                    sink.out.close();
-                } else {
-                    try {
-                        sink.out.close();
-                    } catch (Throwable t) {
-                        failure.addSuppressed(t);
-                    }
-                }
             }
         } finally {
             Monitors.exit(lock);

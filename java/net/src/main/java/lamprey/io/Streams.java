@@ -116,6 +116,21 @@ final class Streams {
         return n - left;
     }
 
+    /** As the JDK's inflating streams skip: at most {@code Integer.MAX_VALUE} bytes, in small pieces. */
+    static long skipInflated(InputStream in, long n) throws IOException {
+        byte[] scratch = new byte[(int) Math.min(n, 512)];
+        long left = Math.min(n, Integer.MAX_VALUE);
+        long skipped = 0;
+        while (skipped < left) {
+            int now = in.read(scratch, 0, (int) Math.min(left - skipped, scratch.length));
+            if (now < 0) {
+                break;
+            }
+            skipped += now;
+        }
+        return skipped;
+    }
+
     static void skipNBytes(InputStream in, long n) throws IOException {
         long left = n;
         while (left > 0) {
