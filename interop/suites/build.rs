@@ -47,13 +47,15 @@ fn main() {
     }
 }
 
-/// Where Cargo has unpacked the packages of this workspace, as JSON.
+/// Where Cargo has unpacked the packages of this workspace, as JSON. Only those that this machine needs: the build has no reason to
+/// download others, and Cargo fails if it is to name one that it does not have.
 fn metadata() -> String {
     let cargo = env::var_os("CARGO").expect("Cargo sets CARGO");
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("Cargo sets CARGO_MANIFEST_DIR");
+    let host = env::var("HOST").expect("Cargo sets HOST");
     let mut command = Command::new(cargo);
     command
-        .args(["metadata", "--format-version=1", "--offline", "--manifest-path"])
+        .args(["metadata", "--format-version=1", "--locked", "--filter-platform", &host, "--manifest-path"])
         .arg(manifest + "/Cargo.toml");
     let output = command.output().unwrap_or_else(|error| panic!("cargo metadata: {error}"));
     assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
