@@ -3,7 +3,7 @@ package lamprey;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
-/** Prints the dump of a runtime to {@code System.err} when the process gets a signal: {@code -Dlamprey.dump=USR1}, then {@code kill -USR1 pid}. */
+/** Prints the dump of a runtime to {@code System.err} when the process gets a signal: {@code -Dlamprey.dump=URG}, then {@code kill -URG pid}. */
 final class DumpSignal {
     private DumpSignal() {}
 
@@ -26,7 +26,7 @@ final class DumpSignal {
             });
             type.getMethod("handle", type, handler).invoke(null, type.getConstructor(String.class).newInstance(signal), prints);
         } catch (InvocationTargetException e) {
-            throw new IllegalArgumentException("lamprey.dump=" + signal + ": the JVM refuses this signal (" + e.getCause().getMessage() + "); USR1 is free", e);
+            throw new IllegalArgumentException("lamprey.dump=" + signal + ": the JVM refuses this signal (" + e.getCause().getMessage() + "); free are USR1, since JDK 9, and URG", e);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("lamprey.dump=" + signal + ": this JVM lets no program handle signals", e);
         }

@@ -105,7 +105,7 @@ public final class PicoRuntime implements AutoCloseable {
 
     /**
      * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
-     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as USR1, at
+     * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as URG, at
      * which {@link #dump} is printed).
      *
      * @throws RuntimeException if a property has a wrong value, or there is no property of that name
@@ -283,13 +283,16 @@ public final class PicoRuntime implements AutoCloseable {
             startedOutside.incrementAndGet();
             keepAlive();
         }
-        if (backend == Backend.COROUTINES) {
-            ready(t);
-        } else {
-            startOnKernel(t);
+        try {
+            if (backend == Backend.COROUTINES) {
+                ready(t);
+            } else {
+                startOnKernel(t);
+            }
+        } finally {
+            starting.decrementAndGet();
+            lookAgain();
         }
-        starting.decrementAndGet();
-        lookAgain();
     }
 
     /** In a simulation: nothing is expected from outside any more, so an idle carrier need not wait for the real time. */

@@ -72,8 +72,8 @@ class MonitorsTest {
     /** A bounded buffer: producers and consumers wait for each other. */
     @ParameterizedTest
     @MethodSource("runtimes")
-    void wait_and_notify_all_pass_every_item_once(PicoRuntime r) throws Exception {
-        try (r) {
+    void wait_and_notify_all_pass_every_item_once(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             int each = 300;
             int pairs = 4;
             ArrayDeque<Integer> buffer = new ArrayDeque<>();
@@ -115,8 +115,8 @@ class MonitorsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void an_interrupt_in_wait_is_thrown_after_the_monitor_is_owned_again(PicoRuntime r) throws Exception {
-        try (r) {
+    void an_interrupt_in_wait_is_thrown_after_the_monitor_is_owned_again(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             Object o = new Object();
             AtomicReference<Object> seen = new AtomicReference<>();
             PicoThread t = new PicoThread(() -> {
@@ -142,8 +142,8 @@ class MonitorsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void notify_wakes_one_and_a_limit_ends_the_others(PicoRuntime r) throws Exception {
-        try (r) {
+    void notify_wakes_one_and_a_limit_ends_the_others(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             Object o = new Object();
             AtomicInteger back = new AtomicInteger();
             PicoThread[] all = new PicoThread[20];

@@ -25,8 +25,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void deliver_at_any_moment_is_received_once(PicoRuntime r) throws Exception {
-        try (r) {
+    void deliver_at_any_moment_is_received_once(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             int rounds = 5_000;
             AtomicReference<Cell> open = new AtomicReference<>();
             AtomicLong sum = new AtomicLong();
@@ -53,8 +53,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void two_threads_unpark_each_other(PicoRuntime r) throws Exception {
-        try (r) {
+    void two_threads_unpark_each_other(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             int rounds = 5_000;
             AtomicInteger turn = new AtomicInteger();
             PicoThread[] pair = new PicoThread[2];
@@ -81,8 +81,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void interrupt_and_deliver_and_timeout_at_once_end_a_wait_once(PicoRuntime r) throws Exception {
-        try (r) {
+    void interrupt_and_deliver_and_timeout_at_once_end_a_wait_once(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             int rounds = 2_000;
             AtomicReference<Cell> open = new AtomicReference<>();
             AtomicInteger values = new AtomicInteger();
@@ -124,8 +124,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void many_light_and_kernel_threads_hand_on_a_token(PicoRuntime r) throws Exception {
-        try (r) {
+    void many_light_and_kernel_threads_hand_on_a_token(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             int n = 30;
             int end = 20 * 2 * n;
             AtomicInteger token = new AtomicInteger();
@@ -174,8 +174,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void park_nanos_ends_by_its_limit_and_leaves_no_timer(PicoRuntime r) throws Exception {
-        try (r) {
+    void park_nanos_ends_by_its_limit_and_leaves_no_timer(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             PicoThread t = new PicoThread(() -> {
                 for (int i = 0; i < 100; i++) {
                     Parking.parkNanos(1000);
@@ -191,8 +191,8 @@ class ParkingTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void ten_threads_count_to_ten_thousand_under_a_monitor(PicoRuntime r) throws Exception {
-        try (r) {
+    void ten_threads_count_to_ten_thousand_under_a_monitor(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             Object lock = new Object();
             int[] count = new int[1];
             PicoThread[] all = new PicoThread[10];

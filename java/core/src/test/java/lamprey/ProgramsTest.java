@@ -6,11 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import lamprey.concurrent.LinkedBlockingQueue;
+import lamprey.concurrent.ThreadPoolExecutor;
 import lamprey.instrument.Main;
+import lamprey.scope.Scope;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -75,7 +81,7 @@ class ProgramsTest {
             PicoThread t = new PicoThread(Parking::park, "sleeper");
             t.start();
             Until.holds(() -> t.getState() == Thread.State.WAITING && !t.runtime.threads().isEmpty());
-            System.out.println("blocked");
+            System.out.println("blocked " + ManagementFactory.getRuntimeMXBean().getName());
         }
     }
 
@@ -120,7 +126,7 @@ class ProgramsTest {
     static final class ExitsPinned {
         public static void main(String[] args) {
             Main.run(() -> {
-                java.util.List<Integer> l = new ArrayList<>(List.of(2, 1));
+                List<Integer> l = new ArrayList<>(Arrays.asList(2, 1));
                 l.sort((x, y) -> {
                     Exit.exit(Runtime.getRuntime(), 4);
                     return 0;
@@ -144,6 +150,27 @@ class ProgramsTest {
         }
     }
 
+    /** No thread can be started: what would have waited for one must not. */
+    static final class CannotStart {
+        public static void main(String[] args) throws Exception {
+            try {
+                Scope.run(s -> s.spawn(() -> {}));
+            } catch (IllegalArgumentException e) {
+                System.out.println("scope");
+            }
+            ThreadPoolExecutor pool = new ThreadPoolExecutor(2, 2, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+            for (int i = 0; i < 3; i++) {
+                try {
+                    pool.execute(() -> {});
+                } catch (IllegalArgumentException e) {
+                    System.out.println("pool " + pool.getPoolSize());
+                }
+            }
+            pool.shutdown();
+            System.out.println(pool.awaitTermination(1, TimeUnit.DAYS));
+        }
+    }
+
     private static final class Ended {
         int code;
         String text;
@@ -152,8 +179,8 @@ class ProgramsTest {
     private static List<String> command(Class<?> program, String... options) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
-        command.addAll(List.of(options));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(Arrays.asList(options));
+        command.addAll(Arrays.asList("-cp", System.getProperty("java.class.path"), program.getName()));
         return command;
     }
 
@@ -224,11 +251,19 @@ class ProgramsTest {
     }
 
     @Test
+    void a_scope_and_a_pool_whose_threads_cannot_start_end() throws Exception {
+        Ended e = run(CannotStart.class, "-Dlamprey.carriers=none");
+        assertEquals("scope\npool 0\npool 0\npool 0\ntrue", e.text.trim());
+        assertEquals(0, e.code);
+    }
+
+    @Test
     void a_signal_prints_the_dump() throws Exception {
-        Process p = new ProcessBuilder(command(Blocks.class, "-Dlamprey.dump=USR1")).redirectErrorStream(true).start();
+        Process p = new ProcessBuilder(command(Blocks.class, "-Dlamprey.dump=URG")).redirectErrorStream(true).start();
         try (BufferedReader out = new BufferedReader(new InputStreamReader(p.getInputStream(), StandardCharsets.UTF_8))) {
-            assertEquals("blocked", out.readLine());
-            assertEquals(0, new ProcessBuilder("kill", "-USR1", Long.toString(p.pid())).start().waitFor());
+            String blocked = out.readLine();
+            assertTrue(blocked.startsWith("blocked ") && blocked.contains("@"), blocked);
+            assertEquals(0, new ProcessBuilder("kill", "-URG", blocked.substring(8, blocked.indexOf('@'))).start().waitFor());
             assertEquals("1 threads that block or have blocked", out.readLine());
             String thread = out.readLine();
             assertTrue(thread.startsWith("\"sleeper\"") && thread.endsWith("WAITING, parked"), thread);

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -199,8 +200,8 @@ class RuntimeTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void a_hundred_thousand_threads_in_a_tree_all_end(PicoRuntime r) {
-        try (r) {
+    void a_hundred_thousand_threads_in_a_tree_all_end(PicoRuntime given) {
+        try (PicoRuntime r = given) {
             int depth = r.backend() == Backend.COROUTINES ? 16 : 9;
             AtomicInteger ended = new AtomicInteger();
             r.run(() -> tree(depth, ended));
@@ -278,8 +279,8 @@ class RuntimeTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void a_blocking_call_returns_throws_and_is_interrupted(PicoRuntime r) throws Exception {
-        try (r) {
+    void a_blocking_call_returns_throws_and_is_interrupted(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             assertEquals("x", r.call(() -> Blocking.call(() -> "x")));
             assertThrows(IOException.class, () -> r.call(() -> Blocking.call(() -> {
                 throw new IOException("y");
@@ -320,9 +321,9 @@ class RuntimeTest {
                     Monitors.exit(lock);
                 });
                 PicoThread.yield();
-                for (Runnable blocks : List.<Runnable>of(Parking::park, () -> Parking.parkNanos(1_000_000_000_000L), () -> Monitors.enter(lock), PicoThread::yield)) {
+                for (Runnable blocks : Arrays.<Runnable>asList(Parking::park, () -> Parking.parkNanos(1_000_000_000_000L), () -> Monitors.enter(lock), PicoThread::yield)) {
                     // The comparator is called by a method of the JDK.
-                    assertThrows(PinnedError.class, () -> new ArrayList<>(List.of(1, 2)).sort((a, b) -> {
+                    assertThrows(PinnedError.class, () -> new ArrayList<>(Arrays.asList(1, 2)).sort((a, b) -> {
                         blocks.run();
                         return 0;
                     }));

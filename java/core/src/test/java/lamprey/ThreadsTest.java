@@ -54,8 +54,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void all_have_run_when_run_returns(PicoRuntime r) {
-        try (r) {
+    void all_have_run_when_run_returns(PicoRuntime given) {
+        try (PicoRuntime r = given) {
             AtomicInteger ran = new AtomicInteger();
             r.run(() -> {
                 for (int i = 0; i < 1000; i++) {
@@ -68,8 +68,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void a_thread_yields_and_sleeps_and_goes_on(PicoRuntime r) {
-        try (r) {
+    void a_thread_yields_and_sleeps_and_goes_on(PicoRuntime given) {
+        try (PicoRuntime r = given) {
             AtomicInteger steps = new AtomicInteger();
             for (int k = 0; k < 100; k++) {
                 r.start(() -> {
@@ -90,8 +90,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void join_returns_after_the_end(PicoRuntime r) throws Exception {
-        try (r) {
+    void join_returns_after_the_end(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
             PicoThread first = new PicoThread(() -> {
                 for (int i = 0; i < 5; i++) {
@@ -116,8 +116,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void unpark_before_park_is_not_lost(PicoRuntime r) throws Exception {
-        try (r) {
+    void unpark_before_park_is_not_lost(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             PicoThread t = new PicoThread(() -> {
                 Parking.unpark(PicoThread.currentThread());
                 Parking.park();
@@ -129,8 +129,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void an_interrupt_ends_a_sleep_and_is_cleared(PicoRuntime r) throws Exception {
-        try (r) {
+    void an_interrupt_ends_a_sleep_and_is_cleared(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             AtomicReference<Throwable> seen = new AtomicReference<>();
             AtomicReference<Boolean> left = new AtomicReference<>();
             PicoThread t = new PicoThread(() -> {
@@ -153,8 +153,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void an_interrupt_before_a_sleep_ends_it_at_once(PicoRuntime r) throws Exception {
-        try (r) {
+    void an_interrupt_before_a_sleep_ends_it_at_once(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             AtomicReference<Throwable> seen = new AtomicReference<>();
             PicoThread t = new PicoThread(() -> {
                 PicoThread.currentThread().interrupt();
@@ -173,8 +173,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void an_uncaught_exception_reaches_the_handler_on_the_thread_that_ends(PicoRuntime r) throws Exception {
-        try (r) {
+    void an_uncaught_exception_reaches_the_handler_on_the_thread_that_ends(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             AtomicReference<Object> seen = new AtomicReference<>();
             AtomicReference<PicoThread> on = new AtomicReference<>();
             PicoThread t = new PicoThread(() -> {
@@ -197,8 +197,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void run_throws_what_main_has_thrown(PicoRuntime r) {
-        try (r) {
+    void run_throws_what_main_has_thrown(PicoRuntime given) {
+        try (PicoRuntime r = given) {
             assertEquals("from main", assertThrows(IllegalStateException.class, () -> r.run(() -> {
                 throw new IllegalStateException("from main");
             })).getMessage());
@@ -207,8 +207,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void a_daemon_does_not_hold_the_end(PicoRuntime r) {
-        try (r) {
+    void a_daemon_does_not_hold_the_end(PicoRuntime given) {
+        try (PicoRuntime r = given) {
             PicoThread d = new PicoThread(() -> sleep(1_000_000_000L));
             d.setDaemon(true);
             r.start(d);
@@ -221,8 +221,8 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("runtimes")
-    void the_current_thread_is_the_one_that_runs(PicoRuntime r) throws Exception {
-        try (r) {
+    void the_current_thread_is_the_one_that_runs(PicoRuntime given) throws Exception {
+        try (PicoRuntime r = given) {
             AtomicReference<PicoThread> seen = new AtomicReference<>();
             AtomicReference<PicoThread> after = new AtomicReference<>();
             PicoThread t = new PicoThread(() -> {

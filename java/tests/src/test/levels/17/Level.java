@@ -64,13 +64,17 @@ public class Level {
             case "monday", "tuesday" -> later(1);
             case "sunday" -> {
                 int n = later(5);
-                yield n + later(2);
+                try {
+                    yield n + later(2);
+                } finally {
+                    System.out.println("a " + later(name));
+                }
             }
             default -> throw new IllegalArgumentException(later(name));
         };
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws ReflectiveOperationException {
         var shapes = List.of(new Circle(later(2.0)), new Circle(0.5), new Square(later(3.0)));
         for (var s : shapes) {
             System.out.println(s + " " + area(s) + " " + s.equals(later(s)) + s.hashCode());
@@ -79,6 +83,7 @@ public class Level {
         System.out.println(day("monday") + " " + day("sunday") + """
              text \
             block""" + later('c') + later(1.5f) + later((byte) 3));
+        System.out.println(Nest.class.getDeclaredMethod("secret").invoke(new Nest()));
         try {
             new Circle(-1);
         } catch (IllegalArgumentException e) {

@@ -53,7 +53,7 @@ class AgentTest {
 
     @BeforeAll
     static void compile() throws IOException {
-        List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "--release", "8", "-cp", System.getProperty("java.class.path"), "-d",
+        List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "-source", "8", "-target", "8", "-cp", System.getProperty("java.class.path"), "-d",
             Files.createDirectories(folder.resolve("classes")).toString()));
         for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, DERIVED)) {
             String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");

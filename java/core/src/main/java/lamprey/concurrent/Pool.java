@@ -177,20 +177,20 @@ final class Pool {
             workers.add(w);
             largest = Math.max(largest, workers.size());
         }
-        PicoThread t = null;
+        boolean started = false;
         try {
-            t = factory.newThread(w);
+            PicoThread t = factory.newThread(w);
             if (t != null) {
                 w.thread = t;
                 t.start();
+                started = true;
                 if (state >= STOP) {
                     t.interrupt();
                 }
-                return true;
             }
-            return false;
+            return started;
         } finally {
-            if (t == null) {
+            if (!started) {
                 synchronized (this) {
                     workers.remove(w);
                 }

@@ -3,6 +3,7 @@ package lamprey.instrument;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
@@ -135,17 +136,30 @@ public final class Site {
         return callee.type.isInterface() && callee.type.isAssignableFrom(from) && !isRefined(from, callee.type) ? callee.type : null;
     }
 
-    /** As {@link #selected}, by the JVM, without a list of the class's methods; since JDK 9. Null if that is not possible: the frame is refused then. */
+    /** As {@link #selected}, by the JVM, without a list of the class's methods. Null if that is not possible: the frame is refused then. */
     private Class<?> resolved(Class<?> from, MethodInfo callee) {
         try {
-            Method in = MethodHandles.class.getMethod("privateLookupIn", Class.class, MethodHandles.Lookup.class);
-            MethodHandles.Lookup lookup = (MethodHandles.Lookup) in.invoke(null, from, MethodHandles.lookup());
+            MethodHandles.Lookup lookup = lookupIn(from);
             MethodType type = MethodType.fromMethodDescriptorString(desc, callee.type.getClassLoader());
             MethodHandle found = kind == 's' ? lookup.findStatic(from, name, type) : lookup.findVirtual(from, name, type);
             return lookup.revealDirect(found).getDeclaringClass();
         } catch (ReflectiveOperationException | LinkageError | TypeNotPresentException e) {
             return null;
         }
+    }
+
+    /** Sees what {@code from} sees. */
+    private static MethodHandles.Lookup lookupIn(Class<?> from) throws ReflectiveOperationException {
+        Method in;
+        try {
+            in = MethodHandles.class.getMethod("privateLookupIn", Class.class, MethodHandles.Lookup.class);
+        } catch (NoSuchMethodException e) {
+            // JDK 8, which makes no secret of its constructor.
+            Constructor<MethodHandles.Lookup> open = MethodHandles.Lookup.class.getDeclaredConstructor(Class.class);
+            open.setAccessible(true);
+            return open.newInstance(from);
+        }
+        return (MethodHandles.Lookup) in.invoke(null, from, MethodHandles.lookup());
     }
 
     private static boolean overrides(Method m, Method overridden) {

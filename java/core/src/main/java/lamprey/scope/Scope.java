@@ -137,7 +137,16 @@ public final class Scope {
         if (stop) {
             child.interrupt();
         }
-        child.start();
+        boolean started = false;
+        try {
+            child.start();
+            started = true;
+        } finally {
+            if (!started) {
+                // Or the scope would wait for it for ever.
+                childEnded(child);
+            }
+        }
         if (stop) {
             child.interrupt();
         }

@@ -45,7 +45,7 @@ class TransformMojoTest {
         Files.createDirectories(file.getParent());
         Files.write(file, source.replace("public @interface", "@java.lang.annotation.Retention(java.lang.annotation.RetentionPolicy.RUNTIME) public @interface").getBytes());
         String classPath = folder.resolve("runtime") + File.pathSeparator + classes;
-        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-nowarn", "--release", "8", "-cp", classPath, "-d",
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-nowarn", "-Xlint:-options", "-source", "8", "-target", "8", "-cp", classPath, "-d",
             Files.createDirectories(to).toString(), file.toString()));
     }
 

@@ -53,10 +53,14 @@ final class TestServer implements AutoCloseable {
             out.write(w);
         }
 
+        private static void bytes(ByteArrayOutputStream out, byte[] bytes) {
+            out.write(bytes, 0, bytes.length);
+        }
+
         private static void name(ByteArrayOutputStream out, String name) {
             for (String label : name.split("\\.")) {
                 out.write(label.length());
-                out.writeBytes(label.getBytes(StandardCharsets.ISO_8859_1));
+                bytes(out, label.getBytes(StandardCharsets.ISO_8859_1));
             }
             out.write(0);
         }
@@ -77,7 +81,7 @@ final class TestServer implements AutoCloseable {
         Reply address(String owner, String address, int ttl) throws IOException {
             byte[] bytes = InetAddress.getByName(address).getAddress();
             head(owner, bytes.length == 4 ? 1 : 28, ttl, bytes.length);
-            out.writeBytes(bytes);
+            bytes(out, bytes);
             answers++;
             return this;
         }
@@ -86,7 +90,7 @@ final class TestServer implements AutoCloseable {
             ByteArrayOutputStream data = new ByteArrayOutputStream();
             name(data, target);
             head(owner, type, ttl, data.size());
-            out.writeBytes(data.toByteArray());
+            bytes(out, data.toByteArray());
             answers++;
             return this;
         }
@@ -100,7 +104,7 @@ final class TestServer implements AutoCloseable {
                 word(data, ttl);
             }
             head("test", 6, ttl, data.size());
-            out.writeBytes(data.toByteArray());
+            bytes(out, data.toByteArray());
             authorities++;
             return this;
         }
@@ -118,7 +122,7 @@ final class TestServer implements AutoCloseable {
             name(all, name);
             word(all, q.type);
             word(all, 1);
-            all.writeBytes(out.toByteArray());
+            bytes(all, out.toByteArray());
             return all.toByteArray();
         }
     }
@@ -196,7 +200,7 @@ final class TestServer implements AutoCloseable {
                     for (byte[] answer : answers.apply(parse(question), true)) {
                         ByteArrayOutputStream framed = new ByteArrayOutputStream();
                         Reply.word(framed, answer.length);
-                        framed.writeBytes(answer);
+                        Reply.bytes(framed, answer);
                         s.getOutputStream().write(framed.toByteArray());
                     }
                 }

@@ -25,7 +25,7 @@ class CheckedInputStreamTest {
                     said.append(in.skip(r.nextInt(20) - 3));
                     break;
                 case 3:
-                    said.append(in.readNBytes(r.nextInt(20)).length);
+                    said.append(Since9.readNBytes(in, r.nextInt(20)).length);
                     break;
                 default:
                     said.append(in.available());

@@ -92,10 +92,10 @@ class SameAsTheJdkTest {
                 case 4: in.mark(n); trace.add("mark"); break;
                 case 5: trace.add("reset " + outcome(() -> { in.reset(); return ""; })); break;
                 case 6: trace.add("available " + outcome(in::available)); break;
-                case 7: trace.add("readNBytes " + outcome(() -> in.readNBytes(n))); break;
+                case 7: trace.add("readNBytes " + outcome(() -> Since9.readNBytes(in, n))); break;
                 default:
                     if (r.nextInt(8) == 0) {
-                        trace.add(r.nextBoolean() ? "readAll " + outcome(in::readAllBytes) : "close " + outcome(() -> { in.close(); return ""; }));
+                        trace.add(r.nextBoolean() ? "readAll " + outcome(() -> Since9.readAllBytes(in)) : "close " + outcome(() -> { in.close(); return ""; }));
                     }
             }
         }

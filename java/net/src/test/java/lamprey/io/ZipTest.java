@@ -105,15 +105,16 @@ class ZipTest {
                 case 1: case 2: case 3: {
                     byte[] b = new byte[n + 2];
                     int off = r.nextInt(2);
-                    trace.add("read[] " + outcome(() -> in.readNBytes(b, off, n)) + outcome(() -> b));
+                    trace.add("read[] " + outcome(() -> Since9.readNBytes(in, b, off, n)) + outcome(() -> b));
                     break;
                 }
                 case 4: trace.add("skip " + outcome(() -> in.skip(n))); break;
-                case 5: trace.add("available " + outcome(in::available)); break;
+                // JDK 8 knows one read later that nothing is left.
+                case 5: trace.add("available " + (Since9.IS ? outcome(in::available) : "")); break;
                 case 6: trace.add("none " + outcome(() -> in.read(new byte[1], 0, 0))); break;
                 default:
                     if (r.nextInt(4) == 0) {
-                        trace.add(r.nextBoolean() ? "readAll " + outcome(in::readAllBytes) : "close " + outcome(() -> { in.close(); return ""; }));
+                        trace.add(r.nextBoolean() ? "readAll " + outcome(() -> Since9.readAllBytes(in)) : "close " + outcome(() -> { in.close(); return ""; }));
                     }
             }
         }
@@ -167,7 +168,7 @@ class ZipTest {
         all.write((int) crc.getValue() & 0xff);
         all.write((int) crc.getValue() >> 8 & 0xff);
         all.write(plain, 10, plain.length - 10);
-        assertArrayEquals(new byte[] {1, 2, 3}, new GZIPInputStream(new ByteArrayInputStream(all.toByteArray())).readAllBytes());
+        assertArrayEquals(new byte[] {1, 2, 3}, Since9.readAllBytes(new GZIPInputStream(new ByteArrayInputStream(all.toByteArray()))));
         byte[] wrong = all.toByteArray();
         wrong[20] ^= 1;
         assertEquals("java.util.zip.ZipException: Corrupt GZIP header", outcome(() -> new GZIPInputStream(new ByteArrayInputStream(wrong))));

@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import lamprey.io.Since9;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
@@ -56,7 +57,7 @@ class HttpTest {
     private static void serve(HttpExchange x) throws IOException {
         PORTS.add(x.getRemoteAddress().getPort());
         String path = x.getRequestURI().getPath();
-        byte[] sent = x.getRequestBody().readAllBytes();
+        byte[] sent = Since9.readAllBytes(x.getRequestBody());
         byte[] answer = (x.getRequestMethod() + " " + x.getRequestURI() + " " + new String(sent, StandardCharsets.ISO_8859_1) + " "
             + x.getRequestHeaders().getFirst("X-Own") + " " + x.getRequestHeaders().getFirst("Content-type")).getBytes(StandardCharsets.ISO_8859_1);
         x.getResponseHeaders().set("X-Twice", "one");

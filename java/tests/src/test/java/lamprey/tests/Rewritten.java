@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,7 +63,7 @@ public final class Rewritten extends ClassLoader {
     private static List<Path> classPath() {
         List<Path> entries = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(java.io.File.pathSeparator)) {
-            Path p = Path.of(entry);
+            Path p = Paths.get(entry);
             if (!p.endsWith("test-classes")) {
                 entries.add(p);
             }
@@ -73,14 +74,14 @@ public final class Rewritten extends ClassLoader {
     private static Map<String, byte[]> plain(Class<?> member) {
         Map<String, byte[]> plain = new LinkedHashMap<>();
         try {
-            Path folder = Path.of(member.getResource(member.getSimpleName() + ".class").toURI()).getParent();
+            Path folder = Paths.get(member.getResource(member.getSimpleName() + ".class").toURI()).getParent();
             try (Stream<Path> files = Files.list(folder)) {
                 for (Path f : (Iterable<Path>) files.sorted()::iterator) {
                     String name = f.getFileName().toString();
                     if (name.endsWith(".class") && !name.contains("Test.") && !name.contains("Test$")) {
                         try (InputStream in = Files.newInputStream(f)) {
-                            String internal = member.getPackageName().replace('.', '/') + "/" + name.substring(0, name.length() - 6);
-                            plain.put(internal, in.readAllBytes());
+                            String internal = member.getPackage().getName().replace('.', '/') + "/" + name.substring(0, name.length() - 6);
+                            plain.put(internal, Bytes.all(in));
                         }
                     }
                 }

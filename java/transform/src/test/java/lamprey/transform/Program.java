@@ -172,8 +172,8 @@ final class Program {
                 }
             });
         }
-        String release = System.getProperty("lamprey.test.release", "8");
-        if (!javac.getTask(null, files, problems, Arrays.asList("--release", release, "-g", "-proc:none"), null, units).call()) {
+        List<String> options = Arrays.asList("-source", "8", "-target", "8", "-g", "-proc:none");
+        if (!javac.getTask(null, files, problems, options, null, units).call()) {
             throw new AssertionError(problems.getDiagnostics().toString());
         }
         Map<String, byte[]> result = new LinkedHashMap<>();

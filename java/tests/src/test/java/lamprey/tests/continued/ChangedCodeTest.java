@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import javax.tools.ToolProvider;
@@ -49,13 +51,13 @@ class ChangedCodeTest {
     Path dir;
 
     private URLClassLoader version(String name, String source) throws Exception {
-        Path file = Files.writeString(Files.createDirectories(dir.resolve(name).resolve("src")).resolve("P.java"), source);
-        Path classes = dir.resolve(name).resolve("classes");
+        Path file = Files.write(Files.createDirectories(dir.resolve(name).resolve("src")).resolve("P.java"), source.getBytes(StandardCharsets.UTF_8));
+        Path classes = Files.createDirectories(dir.resolve(name).resolve("classes"));
         assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, System.err, "-g", "-d", classes.toString(), file.toString(),
             "-cp", System.getProperty("java.class.path")));
         List<Path> classPath = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            classPath.add(Path.of(entry));
+            classPath.add(Paths.get(entry));
         }
         Options options = new Options();
         options.mode = Mode.valueOf(System.getProperty("lamprey.tests.mode", "EXCEPTIONS"));

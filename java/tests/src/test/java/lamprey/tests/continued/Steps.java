@@ -3,6 +3,7 @@ package lamprey.tests.continued;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import lamprey.continuation.Computation;
@@ -41,7 +42,7 @@ public final class Steps {
     /** What writing a continuation says while each kind of lock is held, and afterwards. */
     public static List<String> locks() throws Exception {
         List<String> log = new ArrayList<>();
-        for (Computation<String, Object> c : List.<Computation<String, Object>>of(IN_BLOCK, first -> new Lock().inMethod(), first -> inStatic())) {
+        for (Computation<String, Object> c : Arrays.<Computation<String, Object>>asList(IN_BLOCK, first -> new Lock().inMethod(), first -> inStatic())) {
             Continuation<String, Object> k = Continuation.of(c).run("first");
             log.add(k.value() + ": " + written(k));
             k = k.run("next");

@@ -3,6 +3,7 @@ package lamprey.tests.continued;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import lamprey.tests.Rewritten;
@@ -37,21 +38,21 @@ class StepsTest {
     @SuppressWarnings("unchecked")
     void continuation_in_a_continuation() throws Exception {
         List<String> log = (List<String>) STEPS.getMethod("nested").invoke(null);
-        assertEquals(List.of("outer got inner a", "outer got inner end b", "outer end ctrue"), log);
+        assertEquals(Arrays.asList("outer got inner a", "outer got inner end b", "outer end ctrue"), log);
     }
 
     @Test
     @SuppressWarnings("unchecked")
     void callback_of_the_jdk_in_the_way() throws Exception {
         List<String> log = (List<String>) STEPS.getMethod("pinned").invoke(null);
-        assertEquals(List.of("PinnedError", "after", "end!"), log);
+        assertEquals(Arrays.asList("PinnedError", "after", "end!"), log);
     }
 
     @Test
     @SuppressWarnings("unchecked")
     void written_at_every_suspension() throws Exception {
         List<String> without = (List<String>) STEPS.getMethod("everything", boolean.class).invoke(null, false);
-        assertEquals(List.of("in super", "in constructor", "in reflection", "in try", "in finally", "2v0v1v22v0v1v2v32v4caughtv51.01true2"),
+        assertEquals(Arrays.asList("in super", "in constructor", "in reflection", "in try", "in finally", "2v0v1v22v0v1v2v32v4caughtv51.01true2"),
             without);
         assertEquals(without, STEPS.getMethod("everything", boolean.class).invoke(null, true));
     }

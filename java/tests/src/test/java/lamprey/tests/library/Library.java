@@ -3,6 +3,7 @@ package lamprey.tests.library;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import lamprey.tests.Bytes;
 import lamprey.transform.ClassPath;
 import lamprey.transform.Options;
 import lamprey.transform.Transformation;
@@ -46,7 +48,7 @@ final class Library extends ClassLoader {
     private static Library transform(Map<String, byte[]> files) throws IOException {
         List<Path> path = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(java.io.File.pathSeparator)) {
-            path.add(Path.of(entry));
+            path.add(Paths.get(entry));
         }
         Options options = new Options();
         options.everything = true;
@@ -80,7 +82,7 @@ final class Library extends ClassLoader {
         for (Class<?> own : new Class<?>[] {Program.class, Pause.class, PausingReader.class, PausingWriter.class}) {
             String name = own.getName().replace('.', '/');
             try (InputStream in = Library.class.getClassLoader().getResourceAsStream(name + ".class")) {
-                all.put(name, in.readAllBytes());
+                all.put(name, Bytes.all(in));
             }
         }
         return all;
@@ -90,11 +92,11 @@ final class Library extends ClassLoader {
     private static Map<String, byte[]> jar(String holds) throws IOException {
         String url = Library.class.getClassLoader().getResource(holds).toString();
         Map<String, byte[]> all = new LinkedHashMap<>();
-        try (JarFile jar = new JarFile(Path.of(java.net.URI.create(url.substring(4, url.indexOf('!')))).toFile())) {
+        try (JarFile jar = new JarFile(Paths.get(java.net.URI.create(url.substring(4, url.indexOf('!')))).toFile())) {
             for (JarEntry e : Collections.list(jar.entries())) {
                 String name = e.getName();
                 if (name.endsWith(".class") && !name.contains("module-info") && !name.startsWith("META-INF")) {
-                    all.put(name.substring(0, name.length() - 6), jar.getInputStream(e).readAllBytes());
+                    all.put(name.substring(0, name.length() - 6), Bytes.all(jar.getInputStream(e)));
                 }
             }
         }
@@ -130,7 +132,7 @@ final class Library extends ClassLoader {
             if (in == null) {
                 throw new ClassNotFoundException(name);
             }
-            return in.readAllBytes();
+            return Bytes.all(in);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }

@@ -6,6 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -66,7 +67,7 @@ class LibraryTest {
                 differ.put(test, result + " before, then " + light.get(test));
             }
         });
-        assertEquals(Map.of(), differ);
+        assertEquals(Collections.emptyMap(), differ);
     }
 
     @Test

@@ -2,6 +2,7 @@ package lamprey.tests.migrate;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import lamprey.continuation.Continuation;
@@ -44,9 +45,9 @@ public final class Journey {
     }
 
     public static void main(String[] args) throws Exception {
-        byte[] key = Files.readAllBytes(Path.of(args[1]));
-        Path file = Path.of(args[3]);
-        try (FileLedger ledger = FileLedger.open(Path.of(args[2]))) {
+        byte[] key = Files.readAllBytes(Paths.get(args[1]));
+        Path file = Paths.get(args[3]);
+        try (FileLedger ledger = FileLedger.open(Paths.get(args[2]))) {
             ContinuationCodec codec = ContinuationCodec.withKey(key).allowFrames("lamprey.tests.migrate").ledger(ledger);
             Continuation<String, String> k;
             if (args[0].equals("start")) {

@@ -2,27 +2,29 @@ package lamprey.tests.migrate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import lamprey.tests.Bytes;
+import lamprey.tests.Jdks;
 import lamprey.tests.Rewritten;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A continuation goes on in other JVMs: one process for each step. */
 @Timeout(120)
 class JourneyTest {
-    /** Another JDK, whose class files and serialisation must not differ; only used if it is installed. */
-    private static final Path JDK25 = Path.of("/usr/lib/jvm/temurin-25-jdk-amd64");
-
     @TempDir
     Path dir;
     private Path classes;
@@ -41,14 +43,14 @@ class JourneyTest {
     }
 
     private String step(Path jdk, String what, String... more) throws Exception {
-        List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString(), "-Xmx128m", "-Xverify:all", "-cp",
+        List<String> command = new ArrayList<>(Arrays.asList(jdk.resolve("bin/java").toString(), "-Xmx128m", "-Xverify:all", "-cp",
             classes + File.pathSeparator + System.getProperty("java.class.path"), Journey.class.getName(), what,
             dir.resolve("key").toString(), dir.resolve("ledger").toString(), dir.resolve("file").toString()));
-        command.addAll(List.of(more));
+        command.addAll(Arrays.asList(more));
         Path output = dir.resolve("output");
         Process p = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
         p.waitFor();
-        String[] lines = Files.readString(output, StandardCharsets.UTF_8).split("\n");
+        String[] lines = Bytes.text(output).split("\n");
         StringBuilder text = new StringBuilder();
         for (String line : lines) {
             if (!line.startsWith("OpenJDK") && !line.startsWith("WARNING")) {
@@ -58,10 +60,16 @@ class JourneyTest {
         return text.toString();
     }
 
-    @Test
-    void suspended_in_one_jvm_goes_on_in_others() throws Exception {
-        Path here = Path.of(System.getProperty("java.home"));
-        Path there = Files.isDirectory(JDK25) ? JDK25 : here;
+    /** The class files and the serialisation of JDKs must not differ. */
+    @ParameterizedTest(name = "there and back with JDK {0}")
+    @ValueSource(ints = {8, 17, 25})
+    void suspended_in_one_jvm_goes_on_in_others(int jdk) throws Exception {
+        Path here = Jdks.home(Jdks.current());
+        Path there = Jdks.home(jdk);
+        if (there == null) {
+            System.out.println("!!!!!!!! NOT CHECKED: continuations that travel between JDK " + Jdks.current() + " and " + jdk + ": no such JDK !!!!!!!!");
+        }
+        assumeTrue(there != null, "no JDK " + jdk);
         assertEquals("asks: whither?\n", step(here, "start"));
         assertEquals("answered whither\nasks: what then?\n", step(there, "answer", "north"));
         byte[] copy = Files.readAllBytes(dir.resolve("file"));
@@ -76,7 +84,7 @@ class JourneyTest {
 
     @Test
     void changed_on_the_way() throws Exception {
-        Path here = Path.of(System.getProperty("java.home"));
+        Path here = Jdks.home(Jdks.current());
         step(here, "start");
         byte[] bytes = Files.readAllBytes(dir.resolve("file"));
         bytes[bytes.length / 2]++;

@@ -241,7 +241,8 @@ final class Scenarios implements Runnable {
         try {
             new Socket("localhost", port).close();
         } catch (ConnectException e) {
-            trace.append(e.getMessage());
+            // JDK 8 says the reason twice.
+            trace.append(e.getMessage().replace(" (Connection refused)", ""));
         }
         try {
             InetAddress.getByName("no..such").isReachable(1);

@@ -101,12 +101,8 @@ public final class Puzzles {
             return "fixed" + nap(2);
         }
 
-        private String hidden() {
-            return "hidden" + nap(3);
-        }
-
         default String shown() {
-            return hidden();
+            return "shown" + nap(3);
         }
     }
 
@@ -292,12 +288,12 @@ public final class Puzzles {
         for (int i = 0; i < 3; i++) {
             Object o = i == 0 ? "text" : i == 1 ? Integer.valueOf(nap(5)) : new int[nap(2)];
             Collection<?> col = z(i == 1) ? new ArrayList<>() : Arrays.asList(nap(1), nap(2));
-            var sb = i == 0 ? new StringBuilder("b") : new StringBuffer("f");
+            CharSequence sb = i == 0 ? new StringBuilder("b") : new StringBuffer("f");
             Comparable<?> cmp = i == 0 ? "x" : (Comparable<?>) Integer.valueOf(3);
             nap(1);
-            out.append(o instanceof String).append(col.size()).append(cmp).append((Object) sb);
+            out.append(o instanceof String).append(col.size()).append(cmp).append(sb);
             nap(2);
-            out.append(((CharSequence) (Object) sb).length());
+            out.append(sb.length());
         }
         return out.toString();
     }
@@ -500,18 +496,6 @@ public final class Puzzles {
                         s.append(w.charAt(nap(0)));
                     } while (z(s.length() % 4 != 0));
             }
-            int k = switch (nap(w.length())) {
-                case 1 -> nap(10);
-                case 2 -> {
-                    try {
-                        yield nap(20);
-                    } finally {
-                        s.append(nap(21));
-                    }
-                }
-                default -> nap(30) + nap(31);
-            };
-            s.append(k);
         }
         return s.toString();
     }
@@ -616,36 +600,6 @@ public final class Puzzles {
         } catch (IllegalArgumentException e) {
             s.append(e.getMessage()).append(e.getCause().getMessage());
         }
-    }
-
-    record Point(int x, long y) {
-        Point {
-            if (nap(x) < 0) {
-                throw new IllegalArgumentException("negative" + x);
-            }
-        }
-
-        static Point of(int n) {
-            return new Point(nap(n), napLong(n + 1));
-        }
-
-        long sum() {
-            return nap(x) + napLong(y);
-        }
-    }
-
-    static String records_and_patterns() {
-        Object o = pass(Point.of(nap(3)));
-        String s = "";
-        if (o instanceof Point p && nap(p.x()) == 3) {
-            s += p.sum() + " " + p + p.equals(Point.of(3)) + nap(p.x());
-        }
-        try {
-            Point.of(-1);
-        } catch (IllegalArgumentException e) {
-            s += e.getMessage();
-        }
-        return s;
     }
 
     // ---- Functions.

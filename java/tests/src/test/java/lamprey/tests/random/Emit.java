@@ -1,6 +1,7 @@
 package lamprey.tests.random;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -297,7 +298,7 @@ final class Emit extends MethodVisitor {
     public void visitTableSwitchInsn(int min, int max, Label dflt, Label... labels) {
         instructions++;
         targets.add(dflt);
-        targets.addAll(List.of(labels));
+        targets.addAll(Arrays.asList(labels));
         super.visitTableSwitchInsn(min, max, dflt, labels);
         reachable = false;
     }
@@ -306,7 +307,7 @@ final class Emit extends MethodVisitor {
     public void visitLookupSwitchInsn(Label dflt, int[] keys, Label[] labels) {
         instructions++;
         targets.add(dflt);
-        targets.addAll(List.of(labels));
+        targets.addAll(Arrays.asList(labels));
         super.visitLookupSwitchInsn(dflt, keys, labels);
         reachable = false;
     }

@@ -3,6 +3,7 @@ package lamprey.tests.random;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
+import lamprey.tests.Bytes;
 import org.objectweb.asm.AnnotationVisitor;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -46,7 +47,7 @@ final class Isolated extends ClassLoader {
             if (in == null) {
                 throw new ClassNotFoundException(name);
             }
-            byte[] file = in.readAllBytes();
+            byte[] file = Bytes.all(in);
             return name.equals(PROBE) ? withFlags(file) : file;
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);

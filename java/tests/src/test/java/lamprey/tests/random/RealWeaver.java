@@ -1,5 +1,7 @@
 package lamprey.tests.random;
 
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -15,7 +17,7 @@ import org.objectweb.asm.tree.MethodNode;
 
 /** The weaver under test, told which methods and calls of generated programs can suspend. */
 final class RealWeaver implements Weaver {
-    private static final Set<String> PRIMITIVES = Set.of("yi", "yl", "yf", "yd", "ya", "yv", "yx", "lock", "unlock");
+    private static final Set<String> PRIMITIVES = new HashSet<>(Arrays.asList("yi", "yl", "yf", "yd", "ya", "yv", "yx", "lock", "unlock"));
 
     private final Mode mode;
 

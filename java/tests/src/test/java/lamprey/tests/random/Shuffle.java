@@ -1,6 +1,7 @@
 package lamprey.tests.random;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.objectweb.asm.Opcodes;
 
@@ -29,7 +30,7 @@ final class Shuffle implements Opcodes {
             kinds[i] = s.pick(KINDS);
         }
         Shuffle sh = new Shuffle(s);
-        sh.stack.addAll(List.of(kinds));
+        sh.stack.addAll(Arrays.asList(kinds));
         sh.choose();
         return new Stmt((e, self) -> sh.emit(e, self.kids), x.exprs(kinds));
     }

@@ -7,6 +7,7 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import lamprey.tests.Bytes;
 import lamprey.transform.cli.Main;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -31,7 +33,7 @@ class ReadmeTest {
 
     @TestFactory
     Stream<DynamicTest> programs() throws Exception {
-        String readme = Files.readString(Path.of("../README.md"));
+        String readme = Bytes.text(Paths.get("../README.md"));
         List<DynamicTest> tests = new ArrayList<>();
         Matcher m = PROGRAM.matcher(readme);
         while (m.find()) {
@@ -48,12 +50,12 @@ class ReadmeTest {
 
     private String output(String name, String source) throws Exception {
         Path classes = Files.createDirectories(folder.resolve(name).resolve("classes"));
-        Path file = Files.writeString(folder.resolve(name).resolve(name + ".java"), source);
+        Path file = Files.write(folder.resolve(name).resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8));
         String path = System.getProperty("java.class.path");
-        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, System.err, "-cp", path, "-Xlint:-options", "--release", "8", "-d", classes.toString(), file.toString()));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, System.err, "-cp", path, "-Xlint:-options", "-source", "8", "-target", "8", "-d", classes.toString(), file.toString()));
         assertEquals(0, Main.run(new String[] {"--classpath", path, classes.toString()}, System.out, System.err));
         Path out = folder.resolve(name).resolve("out");
-        Process p = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-Xverify:all", "-cp",
+        Process p = new ProcessBuilder(Paths.get(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-Xverify:all", "-cp",
             classes + File.pathSeparator + path, name).redirectErrorStream(true).redirectOutput(out.toFile()).start();
         boolean ended = p.waitFor(180, TimeUnit.SECONDS);
         p.destroyForcibly();

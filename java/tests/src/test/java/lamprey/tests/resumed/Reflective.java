@@ -209,6 +209,7 @@ public class Reflective implements Runnable {
     @SuppressWarnings("deprecation")
     private void made() throws Exception {
         Constructor<Thing> c = Thing.class.getDeclaredConstructor(int.class, String.class);
+        c.setAccessible(true); // Class files of Java 8 know no nest mates.
         log.add(c.newInstance(3, "t").text);
         try {
             c.newInstance(-1, "t");

@@ -1,7 +1,9 @@
 package lamprey.tests.rewrite;
 
 import static lamprey.tests.rewrite.Sources.lines;
+import static lamprey.tests.rewrite.Sources.NEWEST;
 import static lamprey.tests.rewrite.Sources.same;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,6 +91,7 @@ class ProgramsTest {
 
     @Test
     void newer_language_features() throws Exception {
+        assumeTrue(NEWEST.equals("17"), "Java 17");
         same("17", lines("import java.util.*; public class P implements Runnable { static String result = \"\"; " + NAP,
             "record R(int a, String b) { R { nap(); if (a < 0) throw new IllegalArgumentException(\"neg\" + a); } int sum() { nap(); return a + b.length(); } }",
             "sealed interface S permits X, Y { int v(); private int p() { nap(); return v() + 1; } default int d() { return p() * 2; } static int s(int n) { nap(); return n; } }",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.function.Consumer;
+import lamprey.tests.Jdks;
 import lamprey.transform.Mode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -256,7 +257,7 @@ class HandwrittenTest implements Opcodes {
 
     @Test
     void class_files_of_all_versions_that_this_jvm_reads() throws Exception {
-        for (int version = V1_7; version <= 44 + java.lang.Runtime.version().feature(); version++) {
+        for (int version = V1_7; version <= 44 + Jdks.current(); version++) {
             int v = version;
             SamplesTest.check("version " + v, () -> {
                 byte[] b = sample(v, m -> {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.IntPredicate;
+import lamprey.tests.Bytes;
 import lamprey.transform.Calls;
 import lamprey.transform.Mode;
 import lamprey.transform.Woven;
@@ -56,7 +57,7 @@ final class Isolated extends ClassLoader implements Calls {
                 if (in == null) {
                     throw new ClassNotFoundException(name);
                 }
-                b = in.readAllBytes();
+                b = Bytes.all(in);
             } catch (IOException e) {
                 throw new ClassNotFoundException(name, e);
             }
