@@ -1,5 +1,7 @@
 package lamprey.agent;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import lamprey.transform.Mode;
 import lamprey.transform.Options;
@@ -76,6 +78,13 @@ final class AgentOptions {
 
     boolean isInPackages(String internalName) {
         return Patterns.anyMatches(options.includes, internalName);
+    }
+
+    /** Whether a pattern that names a package, or the class, matches; {@code *} and {@code **} name none. */
+    boolean isNamed(String internalName) {
+        List<String> named = new ArrayList<>(options.includes);
+        named.removeAll(Arrays.asList("*", "**"));
+        return Patterns.anyMatches(named, internalName);
     }
 
     /** The patterns of the packages; empty if none is given. */

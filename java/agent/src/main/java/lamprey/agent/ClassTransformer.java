@@ -10,6 +10,7 @@ import java.util.WeakHashMap;
 import lamprey.transform.Names;
 import lamprey.transform.Transformation;
 import lamprey.transform.Transformer;
+import lamprey.transform.types.TypeInfo;
 import lamprey.transform.types.Types;
 
 /**
@@ -22,6 +23,7 @@ final class ClassTransformer implements ClassFileTransformer {
 
     private final AgentOptions options;
     private final Definer definer;
+    private final Loaders loaders;
     /** Whether a class of the packages has come. */
     private volatile boolean found;
     private final Map<ClassLoader, LoaderSource> sources = Collections.synchronizedMap(new WeakHashMap<>());
@@ -30,6 +32,7 @@ final class ClassTransformer implements ClassFileTransformer {
     ClassTransformer(AgentOptions options, Definer definer) {
         this.options = options;
         this.definer = definer;
+        loaders = new Loaders(options);
     }
 
     @Override
@@ -38,6 +41,11 @@ final class ClassTransformer implements ClassFileTransformer {
             return null;
         }
         try {
+            // Defined a second time it is an error, by the JVM.
+            if (!loaders.areTransformed(loader, name, domain) || definer.isDefined(loader, name)) {
+                return null;
+            }
+            found |= options.isInPackages(name);
             return transform(loader, name, domain, classFile);
         } catch (Throwable t) {
             System.err.println("lamprey-agent: cannot transform " + name.replace('/', '.') + ", which stays as it is: " + t);
@@ -48,7 +56,7 @@ final class ClassTransformer implements ClassFileTransformer {
 
     /** At the end of the JVM: a wrong name would go unnoticed. */
     void reportUnused() {
-        if (!found) {
+        if (!found && !loaders.haveComplained()) {
             System.err.println("lamprey-agent: no class of " + options.packages() + " has been loaded, so no thread was light; check packages=");
         }
     }
@@ -58,9 +66,12 @@ final class ClassTransformer implements ClassFileTransformer {
             || options.isExcluded(name)) {
             return false;
         }
-        boolean inPackages = options.isInPackages(name);
-        found |= inPackages;
-        return inPackages || !name.startsWith("lamprey/") && mentions(classFile);
+        return (options.isInPackages(name) || !name.startsWith("lamprey/") && mentions(classFile)) && !isProxy(name, classFile);
+    }
+
+    /** The JDK puts proxies of interfaces that are not public into their package; JDK 8 gives them class files of Java 5. Their handlers cannot wait in any case. */
+    private static boolean isProxy(String name, byte[] classFile) {
+        return name.startsWith("$Proxy", name.lastIndexOf('/') + 1) && "java/lang/reflect/Proxy".equals(TypeInfo.of(classFile).superName);
     }
 
     private static boolean mentions(byte[] classFile) {
@@ -93,7 +104,7 @@ final class ClassTransformer implements ClassFileTransformer {
         t.warnings.forEach(w -> System.err.println("lamprey-agent: warning: " + w));
         Map<String, byte[]> generated = new LinkedHashMap<>(t.classes);
         byte[] result = generated.remove(name);
-        generated.forEach((n, bytes) -> definer.define(loader, n, bytes, domain));
+        definer.define(loader, name, generated, domain);
         if (options.verbose && result != null) {
             System.err.println("lamprey-agent: " + name.replace('/', '.') + ": " + t);
         }

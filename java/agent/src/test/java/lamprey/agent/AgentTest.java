@@ -46,6 +46,30 @@ class AgentTest {
         + " class Base extends Root { int x; Base() { Root.nap(); x = 7; } Base(int n) { x = n; } int get() throws Exception { Thread.sleep(1); return 100 * x; } }"
         + " class Root { Root() { nap(); } static void nap() { try { Thread.sleep(1); } catch (InterruptedException e) { throw new RuntimeException(e); } } }"
         + " class Quiet { int n; Quiet(int n) { this.n = n; } } class Plain extends Quiet { Plain(int n) { super(n + 1); Root.nap(); } }";
+    /** Defines a class three times; at first its super class is not found. */
+    private static final String AGAIN = "package again; public class Again extends ClassLoader { boolean found; Again() { super(Again.class.getClassLoader()); }"
+        + " @Override protected Class<?> loadClass(String n, boolean r) throws ClassNotFoundException {"
+        + " if (n.endsWith(\"Base\") && !found) throw new ClassNotFoundException(n); return super.loadClass(n, r); }"
+        + " Class<?> define() throws Exception { byte[] b = new byte[100000]; int n = 0; try (java.io.InputStream in = getResourceAsStream(\"again/Again$Sub.class\")) {"
+        + " for (int k = in.read(b); k > 0; k = in.read(b, n, b.length - n)) n += k; } return defineClass(\"again.Again$Sub\", b, 0, n); }"
+        + " public static class Base {} public static class Sub extends Base implements Runnable { public void run() {"
+        + " try { Thread.sleep(5); } catch (InterruptedException e) { return; } System.out.println(\"slept \" + Thread.currentThread().getClass().getName()); } }"
+        + " public static void main(String[] a) throws Exception { Again l = new Again(); try { l.define(); } catch (NoClassDefFoundError e) { System.out.println(\"no super class\"); }"
+        + " l.found = true; Runnable r = (Runnable) l.define().getDeclaredConstructor().newInstance(); try { l.define(); } catch (LinkageError e) { System.out.println(\"defined already\"); }"
+        + " Thread t = new Thread(r); t.start(); t.join(); } }";
+    private static final String PROXY = "package hid; class Proxied { interface Hidden { int n(); } public static void main(String[] a) {"
+        + " Hidden h = (Hidden) java.lang.reflect.Proxy.newProxyInstance(Proxied.class.getClassLoader(), new Class<?>[] {Hidden.class}, (p, m, x) -> 7);"
+        + " System.out.println(h.n() + h.getClass().getName()); } }";
+    /** Loads classes by a loader that finds only what it defines, and one of the JDK that is not in a package of the JDK. */
+    private static final String BLIND = "package see; public class Blind extends ClassLoader { Blind() { super(null); }"
+        + " @Override protected Class<?> findClass(String name) throws ClassNotFoundException { byte[] b = new byte[100000]; int n = 0;"
+        + " try (java.io.InputStream in = Blind.class.getClassLoader().getResourceAsStream(name.replace('.', '/') + \".class\")) {"
+        + " for (int k = in.read(b); k > 0; k = in.read(b, n, b.length - n)) n += k; } catch (java.io.IOException e) { throw new ClassNotFoundException(name); }"
+        + " return defineClass(name, b, 0, n); }"
+        + " public static void main(String[] a) throws Exception { Blind l = new Blind(); for (String c : new String[] {\"unseen.Alone\", \"unseen.Alone$Other\"})"
+        + " ((Runnable) l.loadClass(c).getDeclaredConstructor().newInstance()).run(); java.security.Security.getProvider(\"XMLDSig\").getName(); } }";
+    private static final String ALONE = "package unseen; public class Alone implements Runnable { public void run() { try { Thread.sleep(1); } catch (InterruptedException e) { return; }"
+        + " System.out.println(\"alone \" + Thread.currentThread().getClass().getName()); } public static class Other extends Alone { } }";
 
     @TempDir
     static Path folder;
@@ -55,7 +79,7 @@ class AgentTest {
     static void compile() throws IOException {
         List<String> args = new ArrayList<>(Arrays.asList("-nowarn", "-Xlint:-options", "-source", "8", "-target", "8", "-cp", System.getProperty("java.class.path"), "-d",
             Files.createDirectories(folder.resolve("classes")).toString()));
-        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, DERIVED)) {
+        for (String source : Arrays.asList(PROGRAM, HELPER, REFUSED, ANNOTATED, DERIVED, AGAIN, PROXY, BLIND, ALONE)) {
             String name = source.replaceFirst("(?s).*?class (\\w+).*", "$1");
             args.add(Files.write(folder.resolve(name + ".java"), source.getBytes(StandardCharsets.UTF_8)).toString());
         }
@@ -68,10 +92,14 @@ class AgentTest {
     }
 
     private static String run(int code, String options, String main) throws Exception {
+        return run(code, options, main, System.getProperty("java.class.path"));
+    }
+
+    private static String run(int code, String options, String main, String classPath) throws Exception {
         Path out = Files.createTempFile(folder, "out", ".txt");
         Process p = new ProcessBuilder(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java", "-Xmx256m", "-Xverify:all",
             "-javaagent:" + agent + (options.isEmpty() ? "" : "=" + options), "-cp",
-            folder.resolve("classes") + File.pathSeparator + System.getProperty("java.class.path"), main)
+            folder.resolve("classes") + File.pathSeparator + classPath, main)
             .redirectErrorStream(true).redirectOutput(out.toFile()).start();
         if (!p.waitFor(100, TimeUnit.SECONDS)) {
             p.destroyForcibly().waitFor();
@@ -130,5 +158,40 @@ class AgentTest {
         assertTrue(run(1, "package=app", "app.Main").contains("the option package is unknown; known are packages="));
         assertTrue(run(1, "mode=quick", "app.Main").contains("the mode is quick"));
         assertTrue(run(1, "rewrite=maybe", "app.Main").contains("rewrite is maybe, not true or false"));
+    }
+
+    @Test
+    void a_class_that_is_defined_again_is_transformed_in_silence() throws Exception {
+        String out = run(0, "packages=again", "again.Again");
+        assertEquals(Arrays.asList("no super class", "defined already", "slept lamprey.PicoThread"), Arrays.asList(out.split("\\R")), out);
+    }
+
+    @Test
+    void proxies_stay_as_the_jdk_makes_them() throws Exception {
+        String out = run(0, "packages=hid;verbose=true", "hid.Proxied");
+        assertTrue(out.contains("7hid.$Proxy") && !out.contains("warning") && !out.contains("lamprey-agent: hid.$Proxy") && out.contains("lamprey-agent: hid.Proxied:"), out);
+    }
+
+    @Test
+    void loaders_that_do_not_find_the_runtime_are_left_alone() throws Exception {
+        String alone = "alone lamprey.Carrier";
+        String out = run(0, "packages=**;exclude=org.junit", "see.Blind");
+        assertEquals(Arrays.asList(alone, alone), Arrays.asList(out.split("\\R")), out);
+        out = run(0, "packages=unseen", "see.Blind");
+        assertEquals(3, out.split("\\R").length, out);
+        assertTrue(out.contains("lamprey-agent: unseen.Alone and other classes of the loader see.Blind"), out);
+    }
+
+    @Test
+    void a_program_without_the_runtime_is_told_so_once() throws Exception {
+        StringBuilder without = new StringBuilder();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            without.append(entry.replace(File.separatorChar, '/').matches(".*(core/target|lamprey-core).*") ? "" : entry + File.pathSeparator);
+        }
+        for (String packages : new String[] {"app", "**"}) {
+            String out = run(0, "packages=" + packages, "app.Main", without.toString());
+            assertTrue(out.contains("1999000 java.lang.Thread") && out.contains("do not find lamprey-core: add it to the class path"), out);
+            assertEquals(2, out.split("\\R").length, out);
+        }
     }
 }
