@@ -24,6 +24,7 @@ final class KernelThreads {
         Backed(Runnable body, PicoThread pico) {
             super(null, body, pico.getName());
             this.pico = pico;
+            setContextClassLoader(pico.getContextClassLoader());
         }
     }
 
@@ -86,9 +87,6 @@ final class KernelThreads {
         Thread k = new Backed(body, t);
         k.setDaemon(t.daemon);
         k.setPriority(t.priority);
-        if (t.details().loader != null) {
-            k.setContextClassLoader(t.details().loader);
-        }
         t.details().kernel = k;
         k.start();
     }
@@ -101,6 +99,7 @@ final class KernelThreads {
         };
         try {
             Thread k = (Thread) VIRTUAL.invokeExact(whole);
+            k.setContextClassLoader(t.getContextClassLoader());
             t.details().kernel = k;
             k.start();
         } catch (Throwable e) {

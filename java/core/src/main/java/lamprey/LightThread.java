@@ -69,7 +69,11 @@ abstract class LightThread extends Coroutine {
         /** While it waits together with its carrier; else null. */
         volatile HeldWait held;
         PicoThread.UncaughtExceptionHandler handler;
-        ClassLoader loader;
+        /** The context class loader, which may be null; or {@link #SYSTEM}. */
+        Object loader = SYSTEM;
+
+        /** For the system's loader: no loader was set or inherited. */
+        static final Object SYSTEM = new Object();
     }
 
     final Details details() {

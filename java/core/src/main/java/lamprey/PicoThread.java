@@ -527,17 +527,21 @@ public class PicoThread extends LightThread implements Runnable {
     /** Does nothing. */
     public final void checkAccess() {}
 
-    /** The loader that was set, or inherited; else the system's. */
+    /** The loader that was set, or inherited, which may be null; else the system's. */
     public ClassLoader getContextClassLoader() {
         Details d = details;
         if (d == null) {
             return ClassLoader.getSystemClassLoader();
         }
         Thread k = runtime == null ? d.kernel : null;
-        return k != null ? k.getContextClassLoader() : d.loader != null ? d.loader : ClassLoader.getSystemClassLoader();
+        if (k != null) {
+            return k.getContextClassLoader();
+        }
+        Object l = d.loader;
+        return l == Details.SYSTEM ? ClassLoader.getSystemClassLoader() : (ClassLoader) l;
     }
 
-    /** Sets the loader. */
+    /** Sets the loader; null is the JVM's own. */
     public void setContextClassLoader(ClassLoader loader) {
         Thread k = kernel();
         if (k != null) {

@@ -296,4 +296,44 @@ class ThreadsTest {
         }
         assertEquals(199, locals.get(199).get());
     }
+
+    @ParameterizedTest
+    @MethodSource("runtimes")
+    void the_context_class_loader_may_be_null(PicoRuntime given) {
+        ClassLoader system = ClassLoader.getSystemClassLoader();
+        ClassLoader other = new ClassLoader(system) { };
+        try (PicoRuntime r = given) {
+            List<ClassLoader> seen = new ArrayList<>();
+            r.run(() -> {
+                PicoThread given1 = new PicoThread(() -> seen.add(PicoThread.currentThread().getContextClassLoader()));
+                given1.setContextClassLoader(null);
+                given1.start();
+                join(given1);
+                PicoThread.currentThread().setContextClassLoader(null);
+                seen.add(PicoThread.currentThread().getContextClassLoader());
+                PicoThread heir = new PicoThread(() -> seen.add(PicoThread.currentThread().getContextClassLoader()));
+                PicoThread.currentThread().setContextClassLoader(other);
+                seen.add(PicoThread.currentThread().getContextClassLoader());
+                heir.start();
+                join(heir);
+                PicoThread.currentThread().setContextClassLoader(system);
+                seen.add(PicoThread.currentThread().getContextClassLoader());
+            });
+            assertEquals(java.util.Arrays.asList(null, null, other, null, system), seen);
+        }
+    }
+
+    @Test
+    void the_kernel_thread_of_a_thread_has_its_context_class_loader() {
+        for (Backend b : KernelThreads.haveVirtual() ? new Backend[] {Backend.PLATFORM, Backend.VIRTUAL} : new Backend[] {Backend.PLATFORM}) {
+            try (PicoRuntime r = PicoRuntime.builder().backend(b).build()) {
+                AtomicReference<ClassLoader> seen = new AtomicReference<>(ClassLoader.getSystemClassLoader());
+                PicoThread t = new PicoThread(() -> seen.set(Thread.currentThread().getContextClassLoader()));
+                t.setContextClassLoader(null);
+                r.start(t);
+                join(t);
+                assertEquals(null, seen.get(), b.toString());
+            }
+        }
+    }
 }
