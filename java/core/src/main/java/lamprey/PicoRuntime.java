@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import lamprey.instrument.OtherMode;
 import lamprey.instrument.Suspendable;
 
 /**
@@ -192,6 +193,7 @@ public final class PicoRuntime implements AutoCloseable {
 
     /** Runs {@code main} as {@link #call} does. */
     public void run(Runnable main) {
+        OtherMode.refuse(main);
         if (virtual != null) {
             Untransformed.refuse(main);
         }
@@ -209,10 +211,11 @@ public final class PicoRuntime implements AutoCloseable {
      * caller, a kernel thread or a light thread of another runtime.
      *
      * @throws DeadlockError in a simulation: no thread can go on
-     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}; in a simulation also if the class of {@code main} has not been
-     *     transformed
+     * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}; if the class of {@code main} has been
+     *     transformed for the other mode; in a simulation also if it has not been transformed
      */
     public <T> T call(Body<T> main) throws Exception {
+        OtherMode.refuse(main);
         if (virtual != null) {
             Untransformed.refuse(main);
         }

@@ -1,5 +1,6 @@
 package lamprey;
 
+import lamprey.instrument.Lambdas;
 import lamprey.instrument.Transformed;
 
 /** Finds classes that should have been transformed and are not: a plugin that has been forgotten would else not be noticed. */
@@ -12,7 +13,7 @@ final class Untransformed {
      * @throws IllegalStateException if it has not been transformed
      */
     static void refuse(Object body) {
-        Class<?> c = writtenIn(body.getClass());
+        Class<?> c = Lambdas.writtenIn(body.getClass());
         if (c == null || c.getClassLoader() == null || c.getName().startsWith("java") || c.isAnnotationPresent(Transformed.class)
             || c.getProtectionDomain().getCodeSource() == PicoRuntime.class.getProtectionDomain().getCodeSource()) {
             return;
@@ -20,18 +21,5 @@ final class Untransformed {
         throw new IllegalStateException("the class " + c.getName() + " is not transformed, so its threads are kernel threads and the seed would not decide about them;"
             + " a build with Maven needs the goal transform of lamprey-maven-plugin, for tests also its goal transform-tests; or start the JVM with the agent, with this package"
             + " among its packages (see java/transform/README.md)");
-    }
-
-    /** Null if it is not known. */
-    private static Class<?> writtenIn(Class<?> c) {
-        int lambda = c.getName().indexOf("$$Lambda");
-        if (lambda < 0) {
-            return java.lang.reflect.Proxy.isProxyClass(c) ? null : c;
-        }
-        try {
-            return Class.forName(c.getName().substring(0, lambda), false, c.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            return null;
-        }
     }
 }

@@ -21,7 +21,7 @@ public final class Execution {
 
     static {
         // A thread may have hardly any stack left when it needs these first; the JVM never tries again to initialise a class.
-        Class<?>[] needed = {Built.class, Suspend.class, Unwinding.class, Traces.class, PinnedError.class, Resume.class, Site.class, MethodInfo.class, Coroutine.class};
+        Class<?>[] needed = {Built.class, OtherMode.class, Lambdas.class, Suspend.class, Unwinding.class, Traces.class, PinnedError.class, Resume.class, Site.class, MethodInfo.class, Coroutine.class};
         for (Class<?> c : needed) {
             try {
                 Class.forName(c.getName(), true, c.getClassLoader());

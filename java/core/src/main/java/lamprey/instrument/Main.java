@@ -16,6 +16,7 @@ public final class Main {
      * main throws is reported at once, as that of any thread; at the end the exit code is 1, or, if other code than the JVM has called main, it is thrown.
      */
     public static void run(Runnable main) {
+        OtherMode.refuse(main);
         PicoRuntime runtime = PicoRuntime.standard();
         PicoThread t = new PicoThread(null, main, "main");
         t.setDaemon(false);

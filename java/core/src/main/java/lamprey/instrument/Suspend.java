@@ -130,7 +130,7 @@ public final class Suspend extends Error {
     private PinnedError refuse(MethodInfo method, Site site, Object receiver) {
         String where = method.owner.replace('/', '.') + "." + method.name + " (" + method.file + ":" + site.line + ")";
         String of = receiver == null ? "" : " of " + receiver.getClass().getName();
-        return refuse(where, site.name + site.desc + of, null);
+        return fail(where, site.name + site.desc + of, null, null, site.owner.replace('/', '.'), receiver);
     }
 
     /**
@@ -139,20 +139,25 @@ public final class Suspend extends Error {
      * @param call null if it is not known
      */
     PinnedError refuse(String where, String call, Throwable cause) {
-        return fail(where, call, null, cause);
+        return fail(where, call, null, cause, null, null);
     }
 
     /** As {@code refuse}, where it is not known which method was in between. */
     PinnedError swallowed(Throwable cause, String noticed) {
-        return fail(null, null, noticed, cause);
+        return fail(null, null, noticed, cause, null, null);
     }
 
-    private PinnedError fail(String where, String call, String noticed, Throwable cause) {
+    /** @param owner the class whose method was called, and {@code receiver} the object, if they are known */
+    private PinnedError fail(String where, String call, String noticed, Throwable cause, String owner, Object receiver) {
         // With flags the library's own methods, which are called from here, would save their frames.
         active = false;
         PinnedError error;
         try {
             String what = noticed == null ? foreign(where, call) : hidden(noticed, cause);
+            String other = OtherMode.problem(owner, receiver, target(execution.delimited), target(execution.current));
+            if (other != null) {
+                what = other + " (" + what + ")";
+            }
             error = Traces.refused(new PinnedError("cannot suspend: " + what + details(), cause), primitive, innermost);
         } catch (VirtualMachineError e) {
             giveUp(e);
@@ -160,6 +165,10 @@ public final class Suspend extends Error {
         }
         giveUp(error);
         return error;
+    }
+
+    private static Object target(Coroutine c) {
+        return c == null ? null : c.target();
     }
 
     private String foreign(String where, String call) {
