@@ -90,17 +90,14 @@ abstract class AbstractTransformMojo extends AbstractMojo {
             t.methods.forEach(m -> getLog().info("  " + m));
         }
         t.warnings.forEach(w -> getLog().warn(w.toString()));
-        for (Refusal r : t.refusals) {
-            if (failOnRefusal) {
-                getLog().error(r.toString());
-            } else {
-                getLog().warn("left as it is: " + r);
-            }
-        }
         if (failOnRefusal && !t.refusals.isEmpty()) {
-            StringBuilder all = new StringBuilder(t.refusals.size() + " places cannot be transformed; nothing is written:");
+            // Maven prints the exception, so they are not logged.
+            StringBuilder all = new StringBuilder(t.refusals.size() + (t.refusals.size() == 1 ? " place" : " places") + " cannot be transformed; nothing is written:");
             t.refusals.forEach(r -> all.append("\n  ").append(r));
             throw new MojoFailureException(all.toString());
+        }
+        for (Refusal r : t.refusals) {
+            getLog().warn("left as it is: " + r);
         }
         getLog().info("transformed " + t + ", mode=" + mode);
     }

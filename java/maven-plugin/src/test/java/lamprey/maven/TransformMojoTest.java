@@ -103,7 +103,7 @@ class TransformMojoTest {
         assertTrue(message.contains("2 places cannot be transformed; nothing is written"), message);
         assertTrue(message.contains("Bad.<clinit>:2: ") && message.contains("Bad.<clinit>:3: "), message);
         assertArrayEquals(before, Files.readAllBytes(classes.resolve("Good.class")));
-        assertEquals(2, log.stream().filter(l -> l.startsWith("error Bad.<clinit>")).count());
+        assertEquals(Collections.emptyList(), log);
     }
 
     @Test
