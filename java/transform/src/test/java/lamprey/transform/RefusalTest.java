@@ -93,6 +93,16 @@ class RefusalTest {
     }
 
     @Test
+    void a_main_method_of_java_5_is_refused_once() {
+        Program p = new Program("class Old { public static void main(String[] a) throws Exception { Thread.sleep(1); } }");
+        p.compiled.replaceAll((name, file) -> {
+            file[7] = 49;
+            return file;
+        });
+        refused(p.transform().result.refusals, "Old", "", -1, "version 49");
+    }
+
+    @Test
     void a_thread_group_says_what_to_use_instead() {
         refused(refusals("class A extends ThreadGroup { A() { super(null); }\n public void uncaughtException(Thread t, Throwable e) { } }"), "A", "", -1,
             "setUncaughtExceptionHandler");

@@ -88,7 +88,8 @@ public final class MainMethods {
 
     private static ClassNode runnable(ClassNode of) {
         ClassNode c = new ClassNode();
-        c.version = of.version;
+        // Of an old class file, main may be refused; this class, which the user does not know, shall not be.
+        c.version = (of.version & 0xffff) < Opcodes.V1_6 ? Opcodes.V1_6 : of.version;
         c.access = Opcodes.ACC_FINAL | Opcodes.ACC_SUPER | Opcodes.ACC_SYNTHETIC;
         c.name = of.name + Names.MAIN_CLASS;
         c.superName = "java/lang/Object";
