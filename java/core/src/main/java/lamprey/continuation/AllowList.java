@@ -1,5 +1,6 @@
 package lamprey.continuation;
 
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -64,7 +65,22 @@ final class AllowList {
                 throw refused(element + " is the frame of a method; its package is not allowed: allowFrames(\"" + packageOf(element) + "\")");
             }
         } else if (!within(packages, element)) {
-            throw refused("objects of " + element + " are not allowed: allow(" + element.substring(element.lastIndexOf('.') + 1) + ".class) in both codecs");
+            throw refused("objects of " + element + " are not allowed: allow(" + literal(element) + ") in both codecs");
+        }
+    }
+
+    /** How source code names the class: one that is nested, or the JDK's own, perhaps only by a string. */
+    private static String literal(String name) {
+        return name.indexOf('$') < 0 && isPublicOrNotOfJdk(name) ? name.substring(name.lastIndexOf('.') + 1) + ".class" : "Class.forName(\"" + name + "\")";
+    }
+
+    /** A class of the JDK may be loaded to know that; others are not. */
+    private static boolean isPublicOrNotOfJdk(String name) {
+        try {
+            Class<?> c = Class.forName(name, false, null);
+            return Modifier.isPublic(c.getModifiers()) && name.startsWith("java");
+        } catch (ClassNotFoundException | LinkageError e) {
+            return true;
         }
     }
 

@@ -319,6 +319,19 @@ class ContinuationCodecTest {
     }
 
     @Test
+    void class_not_allowed_is_named_as_a_program_can_name_it() throws Exception {
+        Object[] values = {java.util.Collections.unmodifiableList(new java.util.ArrayList<>()), java.util.TimeZone.getTimeZone("Europe/Berlin"), new java.util.Vector<>(),
+            new Private()};
+        String[] names = {"Class.forName(\"java.util.Collections$UnmodifiableList\")", "Class.forName(\"sun.util.calendar.ZoneInfo\")", "Vector.class",
+            "Class.forName(\"" + Private.class.getName() + "\")"};
+        for (int i = 0; i < values.length; i++) {
+            Object value = values[i];
+            String message = refused(NOT_ALLOWED, () -> codec().encode(suspended(new Object[] {value}))).getMessage();
+            assertTrue(message.contains("allow(" + names[i] + ")"), message);
+        }
+    }
+
+    @Test
     void class_not_allowed_by_the_reader_is_not_read() throws Exception {
         byte[] bytes = codec().allow(Private.class).encode(suspended(new Private()));
         int before = Private.READ.get();
