@@ -9,7 +9,8 @@ import java.security.PrivilegedExceptionAction;
 
 /**
  * {@code AccessController.doPrivileged}, for rewritten programs. Without a security manager nobody asks for privileges, and the action is called here, where it may block.
- * Otherwise the JDK calls it, and it must not; also with a context that somebody can find again, as it has a {@code DomainCombiner} (a JAAS {@code Subject}).
+ * Otherwise the JDK calls it, and it must not; also with a context that somebody can find again, as it has a {@code DomainCombiner} (a JAAS
+ * {@code Subject}). What is null is the JDK's to judge.
  */
 public final class Privileged {
     private Privileged() {}
@@ -25,12 +26,6 @@ public final class Privileged {
             throw e;
         } catch (Exception e) {
             throw new PrivilegedActionException(e);
-        }
-    }
-
-    private static void check(Permission[] p) {
-        if (p == null) {
-            throw new NullPointerException("null permissions parameter");
         }
     }
 
@@ -56,14 +51,12 @@ public final class Privileged {
 
     /** {@code AccessController.doPrivileged(a, c, p)}. Blocks if the action does. */
     public static <T> T doPrivileged(PrivilegedAction<T> a, AccessControlContext c, Permission... p) {
-        check(p);
-        return matters(c) ? AccessController.doPrivileged(a, c, p) : a.run();
+        return p == null || matters(c) ? AccessController.doPrivileged(a, c, p) : a.run();
     }
 
     /** {@code AccessController.doPrivileged(a, c, p)}. Blocks if the action does. */
     public static <T> T doPrivileged(PrivilegedExceptionAction<T> a, AccessControlContext c, Permission... p) throws PrivilegedActionException {
-        check(p);
-        return matters(c) ? AccessController.doPrivileged(a, c, p) : run(a);
+        return p == null || matters(c) ? AccessController.doPrivileged(a, c, p) : run(a);
     }
 
     /** {@code AccessController.doPrivilegedWithCombiner(a)}. Blocks if the action does. */
@@ -78,13 +71,11 @@ public final class Privileged {
 
     /** {@code AccessController.doPrivilegedWithCombiner(a, c, p)}. Blocks if the action does. */
     public static <T> T doPrivilegedWithCombiner(PrivilegedAction<T> a, AccessControlContext c, Permission... p) {
-        check(p);
-        return matters(c) ? AccessController.doPrivilegedWithCombiner(a, c, p) : a.run();
+        return p == null || matters(c) ? AccessController.doPrivilegedWithCombiner(a, c, p) : a.run();
     }
 
     /** {@code AccessController.doPrivilegedWithCombiner(a, c, p)}. Blocks if the action does. */
     public static <T> T doPrivilegedWithCombiner(PrivilegedExceptionAction<T> a, AccessControlContext c, Permission... p) throws PrivilegedActionException {
-        check(p);
-        return matters(c) ? AccessController.doPrivilegedWithCombiner(a, c, p) : run(a);
+        return p == null || matters(c) ? AccessController.doPrivilegedWithCombiner(a, c, p) : run(a);
     }
 }

@@ -18,7 +18,7 @@ class OldHabitsTest {
     @Test
     void threads_park_by_unsafe() throws Exception {
         same(lines("import java.util.*; import java.util.concurrent.*; import java.util.concurrent.atomic.*; import java.util.concurrent.locks.LockSupport;",
-            "public class P implements Runnable { static String result = \"\"; " + UNSAFE,
+            "@SuppressWarnings(\"removal\") public class P implements Runnable { static String result = \"\"; " + UNSAFE,
             "static final AtomicInteger held = new AtomicInteger(); static final Queue<Thread> waiting = new ConcurrentLinkedQueue<>(); static int count;",
             "static void lock() { if (held.compareAndSet(0, 1)) return; Thread me = Thread.currentThread(); waiting.add(me); while (waiting.peek() != me || !held.compareAndSet(0, 1)) U.park(false, 0L); waiting.remove(); }",
             "static void unlock() { held.set(0); U.unpark(waiting.peek()); }",
@@ -47,7 +47,7 @@ class OldHabitsTest {
 
     @Test
     void privileged_actions_wait() throws Exception {
-        same(lines("import java.security.*; import java.util.*; public class P implements Runnable { static String result = \"\"; " + NAP,
+        same(lines("import java.security.*; import java.util.*; @SuppressWarnings({\"deprecation\", \"removal\"}) public class P implements Runnable { static String result = \"\"; " + NAP,
             "static class Act implements PrivilegedAction<String> { public String run() { nap(); return \"act\"; } } interface Both { Object call(PrivilegedAction<Object> a); }",
             "static <T> T checked(PrivilegedExceptionAction<T> a, AccessControlContext c) { try { return c == null ? AccessController.doPrivileged(a) : AccessController.doPrivileged(a, c); }",
             "catch (PrivilegedActionException e) { nap(); result += \"[\" + e.getException() + e.getCause() + \"]\"; } catch (RuntimeException | Error e) { nap(); result += \"[\" + e.getClass() + \"]\"; } return null; }",
@@ -60,7 +60,7 @@ class OldHabitsTest {
             "try { result += AccessController.doPrivileged((PrivilegedExceptionAction<String>) () -> { nap(); return \"p\"; }, c, all)",
             "+ AccessController.doPrivilegedWithCombiner((PrivilegedExceptionAction<String>) () -> { nap(); return \"q\"; }) + AccessController.doPrivilegedWithCombiner((PrivilegedExceptionAction<String>) () -> { nap(); return \"r\"; }, c, all);",
             "AccessController.doPrivileged((PrivilegedExceptionAction<String>) () -> { nap(); throw new java.io.IOException(\"limited\"); }, c, all); } catch (PrivilegedActionException e) { result += e.getException(); }",
-            "try { AccessController.doPrivileged(new Act(), c, (Permission[]) null); } catch (NullPointerException e) { result += \" no permissions\"; }",
+            "try { AccessController.doPrivileged((PrivilegedAction<String>) () -> \"\", c, (Permission[]) null); } catch (NullPointerException e) { result += \" no permissions\"; }",
             "try { AccessController.doPrivileged((PrivilegedAction<Object>) null); } catch (NullPointerException e) { result += \" no action\"; }",
             "try { AccessController.doPrivileged((PrivilegedAction<Object>) () -> { nap(); throw new IllegalArgumentException(\"bad\"); }); } catch (IllegalArgumentException e) { result += e.getMessage(); } } }"));
     }
@@ -69,7 +69,7 @@ class OldHabitsTest {
     void the_jdk_makes_privileged_calls_where_somebody_looks() throws Exception {
         assumeTrue(Jdks.current() < 18, "there is no security manager any more");
         // Another JVM would print a warning.
-        same("8", lines("import java.security.*; import javax.security.auth.*; public class P implements Runnable { static String result = \"\"; " + NAP,
+        same("8", lines("import java.security.*; import javax.security.auth.*; @SuppressWarnings({\"deprecation\", \"removal\"}) public class P implements Runnable { static String result = \"\"; " + NAP,
             "static boolean byJdk() { for (StackTraceElement e : new Throwable().getStackTrace()) if (e.getClassName().equals(\"java.security.AccessController\")) return true; return false; }",
             "static class Lenient extends SecurityManager { public void checkPermission(Permission p) {} public void checkPermission(Permission p, Object c) {} }",
             "public void run() { nap(); PrivilegedAction<Boolean> a = P::byJdk; PrivilegedExceptionAction<Boolean> x = P::byJdk; System.setSecurityManager(new Lenient());",
