@@ -42,6 +42,8 @@ public final class PicoRuntime implements AutoCloseable {
     private volatile boolean endAwaited;
     private volatile boolean kept;
     private volatile Throwable fault;
+    /** A thread of the program waits for the end, and gets the fault. */
+    private volatile boolean faultIsThrown;
 
     /** The one that is made when it is first used. */
     private static final class Standard {
@@ -433,6 +435,11 @@ public final class PicoRuntime implements AutoCloseable {
      * @throws DeadlockError in a simulation: no thread can go on
      */
     public void awaitEnd() {
+        faultIsThrown = true;
+        awaitEndOrFault();
+    }
+
+    private void awaitEndOrFault() {
         boolean interrupted = false;
         endAwaited = true;
         synchronized (endLock) {
@@ -464,9 +471,11 @@ public final class PicoRuntime implements AutoCloseable {
         Thread t = new Thread(() -> {
             for (boolean again = true; again;) {
                 try {
-                    awaitEnd();
+                    awaitEndOrFault();
                 } catch (Throwable e) {
-                    e.printStackTrace();
+                    if (!faultIsThrown) {
+                        e.printStackTrace();
+                    }
                     return;
                 }
                 synchronized (endLock) {

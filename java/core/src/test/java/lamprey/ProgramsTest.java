@@ -150,6 +150,17 @@ class ProgramsTest {
         }
     }
 
+    /** No thread can go on; two threads, or main alone. */
+    static final class Deadlock {
+        public static void main(String[] args) {
+            if (Boolean.getBoolean("outside")) {
+                PicoThread.spawn(Parking::park);
+            } else {
+                Main.run(Parking::park);
+            }
+        }
+    }
+
     /** No thread can be started: what would have waited for one must not. */
     static final class CannotStart {
         public static void main(String[] args) throws Exception {
@@ -247,6 +258,16 @@ class ProgramsTest {
             Ended e = run(HandlerThrows.class, "-Dlamprey.backend=" + backend);
             assertEquals("Exception: java.lang.IllegalArgumentException thrown from the UncaughtExceptionHandler in thread \"t\"", e.text.trim());
             assertEquals(0, e.code);
+        }
+    }
+
+    @Test
+    void a_deadlock_in_a_simulation_is_reported_once() throws Exception {
+        for (boolean outside : new boolean[] {false, true}) {
+            Ended e = run(Deadlock.class, "-Dlamprey.simulate=42", "-Doutside=" + outside);
+            assertEquals(2, e.text.split("deadlock: no thread can go on", -1).length, e.text);
+            assertTrue(e.text.contains("WAITING, parked"), e.text);
+            assertEquals(outside ? 0 : 1, e.code);
         }
     }
 

@@ -142,7 +142,7 @@ public final class Futures {
             return get((CompletableFuture<T>) f);
         }
         return f instanceof ForkJoinTask ? Kernel.get((ForkJoinTask<T>) f)
-            : isOfKernelThread(f) && !f.isDone() ? Kernel.<T>interruptible(f::get) : f.get();
+            : Kernel.isOfJdk(f) && !f.isDone() ? Kernel.<T>interruptible(f::get) : f.get();
     }
 
     /** {@code f.get(time, unit)} of any future. Blocks. */
@@ -151,12 +151,7 @@ public final class Futures {
             return get((CompletableFuture<T>) f, time, unit);
         }
         return f instanceof ForkJoinTask ? Kernel.get((ForkJoinTask<T>) f, time, unit)
-            : isOfKernelThread(f) && !f.isDone() ? Kernel.<T>interruptible(() -> f.get(time, unit)) : f.get(time, unit);
-    }
-
-    /** A future of the JDK, of a pool that code has made which is not rewritten: it parks the kernel thread. */
-    private static boolean isOfKernelThread(Future<?> f) {
-        return f.getClass().getName().startsWith("java.");
+            : Kernel.isOfJdk(f) && !f.isDone() ? Kernel.<T>interruptible(() -> f.get(time, unit)) : f.get(time, unit);
     }
 
     // ---- Asynchronous functions.

@@ -18,12 +18,18 @@ import lamprey.instrument.CarrierThread;
 public final class Kernel {
     private Kernel() {}
 
-    private static boolean isFree() {
+    /** Whether the class is the JDK's, whose code parks kernel threads. */
+    static boolean isOfJdk(Object o) {
+        String name = o.getClass().getName();
+        return name.startsWith("java.") || name.startsWith("sun.") || name.startsWith("jdk.") || name.startsWith("com.sun.");
+    }
+
+    static boolean isFree() {
         return !(Thread.currentThread() instanceof CarrierThread);
     }
 
-    /** The call, which throws no checked exception. */
-    private static <T> T call(Callable<T> c) {
+    /** The call; an interrupt, which it may look at, stays set. */
+    static <T> T call(Callable<T> c) {
         try {
             return Blocking.call(c);
         } catch (Exception e) {

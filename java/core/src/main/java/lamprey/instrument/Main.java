@@ -30,17 +30,20 @@ public final class Main {
                 PicoThread.report(thread, error);
             }
         });
-        boolean ended = false;
         try {
             runtime.runToEnd(t);
-            ended = true;
-        } finally {
-            if ((!ended || thrown[0] != null) && isCalledByJvm()) {
+        } catch (Throwable e) {
+            // A deadlock in a simulation, say.
+            if (isCalledByJvm()) {
+                PicoThread.report(t, e);
+            }
+            thrown[0] = e;
+        }
+        if (thrown[0] != null) {
+            if (isCalledByJvm()) {
                 System.out.flush();
                 exit();
             }
-        }
-        if (thrown[0] != null) {
             Main.<RuntimeException>rethrow(thrown[0]);
         }
     }

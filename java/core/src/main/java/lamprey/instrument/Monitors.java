@@ -27,6 +27,11 @@ public final class Monitors {
         }
     }
 
+    /** Enters the monitor of {@code o} if no other thread owns it; returns whether it did. Never blocks. */
+    public static boolean tryEnter(Object o) {
+        return MonitorTable.tryEnter(o, PicoThread.currentThread());
+    }
+
     /**
      * Leaves the monitor of {@code o}.
      *

@@ -24,7 +24,8 @@ public final class Options {
      * Interfaces, with dots, whose methods are taken to suspend although no implementation is seen that does; or {@code caller:type.method},
      * for calls of one method in one class only. The interfaces of {@code java.util.function} are always among them.
      */
-    public final List<String> assume = new ArrayList<>(Arrays.asList("java.lang.Runnable", "java.util.concurrent.Callable"));
+    public final List<String> assume = new ArrayList<>(Arrays.asList("java.lang.Runnable", "java.util.concurrent.Callable", "java.security.PrivilegedAction",
+        "java.security.PrivilegedExceptionAction"));
 
     /** Whether the class is one of those to transform. */
     boolean selects(String internalName) {

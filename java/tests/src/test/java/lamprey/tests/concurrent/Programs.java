@@ -44,6 +44,10 @@ public final class Programs {
         run(results, "changes while a collection is looked at", Hooks::modified);
         run(results, "the end of threads", Hooks::ends);
         run(results, "messages", Hooks::messages);
+        run(results, "selectors", Events::selectors);
+        run(results, "references", Events::references);
+        run(results, "watched files", Events::watches);
+        run(results, "asynchronous channels", Events::asynchronous);
         return results;
     }
 

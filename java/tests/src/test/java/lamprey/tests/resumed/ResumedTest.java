@@ -59,6 +59,14 @@ class ResumedTest {
     }
 
     @Test
+    @SuppressWarnings("unchecked")
+    void lines_behind_a_wait_in_the_same_line() throws Exception {
+        List<String> plain = Lines.report();
+        assertEquals(15, plain.size());
+        assertEquals(String.join("\n", plain), String.join("\n", (List<String>) REWRITTEN.get(Lines.class).getMethod("report").invoke(null)));
+    }
+
+    @Test
     void handler_of_a_proxy_cannot_suspend() throws Exception {
         Throwable thrown = (Throwable) REWRITTEN.get(Reflective.class).getMethod("proxy").invoke(null);
         PinnedError e = assertInstanceOf(PinnedError.class, thrown);

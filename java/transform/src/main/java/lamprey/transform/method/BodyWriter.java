@@ -10,6 +10,7 @@ import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LineNumberNode;
 import org.objectweb.asm.tree.LocalVariableNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
@@ -18,7 +19,8 @@ import org.objectweb.asm.tree.VarInsnNode;
 /**
  * Writes a method's code anew, with its sites, in place or as the body of its twin.
  *
- * <p>In the twin, only what can be reached from behind a site is written, and frames have only the live locals, as a resumed method has no others.
+ * <p>In the twin, only what can be reached from behind a site is written, and frames have only the live locals, as a resumed method has no others. What it
+ * has of a line may begin in the middle, so lines are said anew.
  *
  * <p>The exception table is, in this order: an entry for each site, the program's entries, those for the whole body ({@link Escapes}).
  */
@@ -80,8 +82,15 @@ final class BodyWriter implements Opcodes {
         }
         Map<LabelNode, Boolean> heads = escapes.heads();
         Boolean head = null;
+        int line = -1;
+        int said = -1;
         for (int i = 0; i < code.length; i++) {
             AbstractInsnNode insn = code[i];
+            line = insn instanceof LineNumberNode ? ((LineNumberNode) insn).line : line;
+            if (isTwin() && isWritten(i) && insn.getOpcode() >= 0 && line != said) {
+                line(line);
+            }
+            said = isWritten(i) && (insn instanceof LineNumberNode || insn.getOpcode() >= 0) ? line : said;
             if (insn instanceof LabelNode) {
                 Boolean here = heads.get(insn);
                 head = here == null ? head : here;
@@ -111,6 +120,13 @@ final class BodyWriter implements Opcodes {
         }
         siteWriter.handlers();
         escapes.handlers();
+    }
+
+    /** What follows is of this line of the source. */
+    void line(int line) {
+        LabelNode here = new LabelNode();
+        out.add(here);
+        out.add(new LineNumberNode(line, here));
     }
 
     private boolean hasCode(LabelNode start, LabelNode end) {

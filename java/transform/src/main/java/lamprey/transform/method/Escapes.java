@@ -20,6 +20,7 @@ import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.LdcInsnNode;
+import org.objectweb.asm.tree.LineNumberNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
 import org.objectweb.asm.tree.TypeInsnNode;
@@ -169,6 +170,16 @@ final class Escapes implements Opcodes {
         }
     }
 
+    /** Out of line, the call that let the Suspend through is not known: the method's first line is none of another statement, at least. */
+    private void firstLine() {
+        for (AbstractInsnNode insn : plan.flow.code) {
+            if (insn instanceof LineNumberNode) {
+                body.line(((LineNumberNode) insn).line);
+                return;
+            }
+        }
+    }
+
     private void escaped() {
         if (where == null) {
             where = Suspects.where(plan, this::canEscape);
@@ -197,6 +208,7 @@ final class Escapes implements Opcodes {
         FrameNode frame = body.frame(i);
         out.add(converter);
         out.add(new FrameNode(F_NEW, frame.local.size(), frame.local.toArray(), 1, new Object[] {Runtime.SUSPEND}));
+        firstLine();
         escaped();
         out.add(new TypeInsnNode(CHECKCAST, Runtime.PINNED));
         out.add(new JumpInsnNode(GOTO, body.label(handler)));
@@ -255,6 +267,7 @@ final class Escapes implements Opcodes {
                 Frames locals = new Frames();
                 out.add(handler);
                 out.add((kind == Kind.BEFORE_SUPER ? locals.set(0, UNINITIALIZED_THIS) : locals).node(Runtime.SUSPEND));
+                firstLine();
                 escaped();
                 out.add(new InsnNode(ATHROW));
             }

@@ -55,7 +55,7 @@ final class Suspects {
         for (Type arg : Type.getArgumentTypes(call.desc)) {
             String name = arg.getSort() == Type.OBJECT ? arg.getInternalName() : "";
             takes |= name.startsWith("java/util/function/") || name.equals("java/util/Comparator") || name.equals("java/lang/Runnable")
-                || name.equals("java/util/concurrent/Callable");
+                || name.equals("java/util/concurrent/Callable") || name.equals("java/security/PrivilegedAction") || name.equals("java/security/PrivilegedExceptionAction");
         }
         return takes;
     }
