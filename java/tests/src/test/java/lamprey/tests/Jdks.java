@@ -1,5 +1,7 @@
 package lamprey.tests;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +34,16 @@ public final class Jdks {
             }
         }
         return null;
+    }
+
+    /** Where a version is. Without it the test is skipped, which says loudly what was not checked. */
+    public static Path homeFor(String checked, int version) throws IOException {
+        Path home = home(version);
+        if (home == null) {
+            System.out.println("!!!!!!!! NOT CHECKED: " + checked + ": no JDK " + version + " in /usr/lib/jvm or -Dlamprey.tests.jdks !!!!!!!!");
+        }
+        assumeTrue(home != null, "no JDK " + version);
+        return home;
     }
 
     private static List<Path> all() throws IOException {

@@ -2,7 +2,6 @@ package lamprey.tests.levels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,12 +38,9 @@ class LevelsTest {
     @CsvSource({"8, 8", "8, 17", "17, 17", "8, 25", "17, 25", "21, 25", "25, 25"})
     @Timeout(300)
     void transformed_program_prints_what_the_plain_one_does(int release, int jdk) throws Exception {
-        Path compiler = Jdks.home(25);
-        Path jvm = Jdks.home(jdk);
-        if (compiler == null || jvm == null) {
-            System.out.println("!!!!!!!! NOT CHECKED: class files of Java " + release + " on JDK " + jdk + ": no such JDK in /usr/lib/jvm or -Dlamprey.tests.jdks !!!!!!!!");
-        }
-        assumeTrue(compiler != null && jvm != null, "no JDK 25 or " + jdk);
+        String checked = "class files of Java " + release + " on JDK " + jdk;
+        Path compiler = Jdks.homeFor(checked, 25);
+        Path jvm = Jdks.homeFor(checked, jdk);
         Path plain = folder.resolve("plain");
         Path light = folder.resolve("light");
         String source = Paths.get("src/test/levels/" + release + "/Level.java").toAbsolutePath().toString();

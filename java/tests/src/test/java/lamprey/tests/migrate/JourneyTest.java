@@ -2,7 +2,6 @@ package lamprey.tests.migrate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.nio.file.Files;
@@ -65,11 +64,7 @@ class JourneyTest {
     @ValueSource(ints = {8, 17, 25})
     void suspended_in_one_jvm_goes_on_in_others(int jdk) throws Exception {
         Path here = Jdks.home(Jdks.current());
-        Path there = Jdks.home(jdk);
-        if (there == null) {
-            System.out.println("!!!!!!!! NOT CHECKED: continuations that travel between JDK " + Jdks.current() + " and " + jdk + ": no such JDK !!!!!!!!");
-        }
-        assumeTrue(there != null, "no JDK " + jdk);
+        Path there = Jdks.homeFor("continuations that travel between JDK " + Jdks.current() + " and " + jdk, jdk);
         assertEquals("asks: whither?\n", step(here, "start"));
         assertEquals("answered whither\nasks: what then?\n", step(there, "answer", "north"));
         byte[] copy = Files.readAllBytes(dir.resolve("file"));
