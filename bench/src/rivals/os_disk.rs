@@ -29,9 +29,10 @@ pub fn disk(workers: usize) -> Result<Runner> {
                 let (file, gate, begun) = (file.clone(), gate.clone(), begun.clone());
                 let (mut buffer, mut reads) = (AlignedBuf::new(BLOCK)?, plan.reads(thread, threads, done));
                 let body = move || {
-                    // By the one that comes last: another might have the core only when much has been read.
+                    // By the one that comes last, and before the gate opens: behind it others may have the core, and read, first.
+                    let arrived = Instant::now();
                     if gate.wait().is_leader() {
-                        begun.set(Instant::now()).expect("there is one leader");
+                        begun.set(arrived).expect("there is one leader");
                     }
                     while let Some(offset) = reads.next() {
                         let count = file.read_at(&mut buffer, offset)?;
