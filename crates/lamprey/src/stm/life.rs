@@ -1,15 +1,20 @@
-//! Where variables come from, and where they go.
+//! Where variables come from, and where they and their values go.
 //!
-//! Invariant: the value of a variable is dropped when nothing is held, and outside of transactions, as its
-//! destructor is code of the program.
+//! Invariant: a value is dropped when nothing is held, and outside of transactions, as its destructor is code of
+//! the program. What would end within a transaction is [left](super::local::Local::leave) until that is over.
 
+use super::local::Left;
 use super::var::Var;
+use crate::bug::quietly;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr::NonNull;
+use std::sync::Arc;
 #[cfg(not(loom))]
 use {
     super::local::{self, Local},
     super::pool,
-    super::value::{DropWord, Word},
+    super::value::{self, DropWord, Word},
 };
 
 /// Gives a reference to a variable up, which may end it.
@@ -30,8 +35,13 @@ pub(super) fn unused() -> NonNull<Var> {
 #[cfg(not(loom))]
 #[cold]
 fn end(var: NonNull<Var>) {
-    let retired =
-        local::try_current(|local| if local.keep_dying(var) { None } else { Some(retire(local, var)) });
+    let retired = local::try_current(|local| {
+        if !local.is_in_transaction() {
+            return Some(retire(local, var));
+        }
+        local.leave(Left::Var(var));
+        None
+    });
     // SAFETY: nobody has a reference, so it is the caller's alone.
     let (word, drop_word) = match retired {
         Some(None) => return,
@@ -57,10 +67,65 @@ fn retire(local: &Local, var: NonNull<Var>) -> (Word, Option<DropWord>) {
     retired
 }
 
-/// Ends the variables whose last handle went within a transaction, which has ended.
+/// Ends what a transaction has left, which is over: code of the program, whose panics are printed and swallowed.
 #[cold]
-pub(super) fn end_all(vars: Vec<NonNull<Var>>) {
-    vars.into_iter().for_each(end);
+pub(super) fn end_all(left: Vec<Left>) {
+    for left in left {
+        quietly(|| match left {
+            Left::Var(var) => end(var),
+            // SAFETY: the list owns the word, and has given it up.
+            Left::Value(word, drop_word) => unsafe { drop_word(word) },
+        });
+    }
+}
+
+/// A reader's share of a value. Meanwhile another thread may replace the value, and then this share is the last.
+pub(super) struct Share<T: 'static>(ManuallyDrop<Arc<T>>);
+
+impl<T> Share<T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn new(value: Arc<T>) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+}
+
+impl<T> Deref for Share<T> {
+    type Target = T;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Drop for Share<T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        // SAFETY: it is not used again.
+        give_back(unsafe { ManuallyDrop::take(&mut self.0) });
+    }
+}
+
+/// Drops a share. Not inlined: a place for a `T` would be a part of the frame of each reader.
+#[inline(never)]
+fn give_back<T: 'static>(share: Arc<T>) {
+    let Some(value) = Arc::into_inner(share) else { return };
+    #[cfg(not(loom))]
+    leave(value);
+    #[cfg(loom)]
+    drop(value);
+}
+
+/// The last share of a value has gone.
+#[cfg(not(loom))]
+#[cold]
+fn leave<T: 'static>(value: T) {
+    if let Some(drop_word) = value::drop_of::<T>()
+        && local::try_current(Local::is_in_transaction) == Some(true)
+    {
+        let left = Left::Value(value::into_word(value), drop_word);
+        local::try_current(|local| local.leave(left));
+    }
 }
 
 #[cfg(loom)]

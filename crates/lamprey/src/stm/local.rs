@@ -5,13 +5,15 @@
 //!    in a transaction cannot switch ([`sched::guard`](crate::sched::guard)).
 //! 2. `seen[s]` is the clock of a commit of seat `s` that is known to be over; all earlier ones are over too
 //!    ([`seat`](super::seat), invariant 1), and what they did is visible to this thread.
-//! 3. A variable whose last handle goes within a transaction of this thread ends after that transaction: it may
-//!    have been read by it, and a stamp that changed would make it start again, for ever.
+//! 3. No destructor of the program runs because of the runtime from `begin` to `end`. What would be dropped within
+//!    a transaction of this thread ([`Left`]) is dropped after it. A variable has one reason more: the transaction
+//!    may have read it, and a stamp that changed would make it start again, for ever.
 
 #[cfg(not(loom))]
 use super::seat::Seats;
 use super::seat::SeatsRef;
 use super::stamp::{SEATS, Stamp};
+use super::value::{DropWord, Word};
 use super::var::Var;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -22,11 +24,19 @@ pub(crate) struct Local {
     pub(super) seat: usize,
     seen: [Cell<u64>; SEATS],
     in_transaction: Cell<bool>,
-    /// Invariant 3. `has_dying` is false if there are none.
-    pub(super) has_dying: Cell<bool>,
-    dying: RefCell<Vec<NonNull<Var>>>,
+    /// Invariant 3. `has_left` is false if there is nothing.
+    pub(super) has_left: Cell<bool>,
+    left: RefCell<Vec<Left>>,
     #[cfg(not(loom))]
     pub(super) unused: super::pool::Unused,
+}
+
+/// What is to end once the transaction of its kernel thread is over.
+pub(super) enum Left {
+    /// A variable without handles.
+    Var(NonNull<Var>),
+    /// The last share of a value.
+    Value(Word, DropWord),
 }
 
 impl Local {
@@ -37,8 +47,8 @@ impl Local {
             seat,
             seen: [const { Cell::new(0) }; SEATS],
             in_transaction: Cell::new(false),
-            has_dying: Cell::new(false),
-            dying: RefCell::new(Vec::new()),
+            has_left: Cell::new(false),
+            left: RefCell::new(Vec::new()),
             #[cfg(not(loom))]
             unused: super::pool::Unused::new(),
         }
@@ -56,7 +66,7 @@ impl Local {
         }
     }
 
-    /// It ends. The caller drops what is [`dying`](Self::take_dying) afterwards.
+    /// It ends. The caller ends what is [left](Self::take_left) afterwards.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&self) {
         self.in_transaction.set(false);
@@ -81,21 +91,22 @@ impl Local {
         stamp
     }
 
-    /// Keeps a variable whose last handle has gone, if a transaction is under way.
     #[cfg_attr(loom, allow(dead_code))]
-    pub(super) fn keep_dying(&self, var: NonNull<Var>) -> bool {
-        let keeps = self.in_transaction.get();
-        if keeps {
-            self.has_dying.set(true);
-            self.dying.borrow_mut().push(var);
-        }
-        keeps
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.in_transaction.get()
     }
 
-    /// The variables that are to end.
+    /// Within a transaction: keeps what would end now (invariant 3).
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(super) fn leave(&self, left: Left) {
+        self.has_left.set(true);
+        self.left.borrow_mut().push(left);
+    }
+
+    /// What is to end.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn take_dying(&self) -> Vec<NonNull<Var>> {
-        if self.has_dying.replace(false) { self.dying.take() } else { Vec::new() }
+    pub(super) fn take_left(&self) -> Vec<Left> {
+        if self.has_left.replace(false) { self.left.take() } else { Vec::new() }
     }
 }
 

@@ -162,7 +162,7 @@ impl Log {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn discard(&mut self, word: Word, drop_word: Option<DropWord>) {
+    pub(super) fn discard(&mut self, word: Word, drop_word: Option<DropWord>) {
         if let Some(drop_word) = drop_word {
             self.is_heavy = true;
             self.garbage.get_or_insert_default().push((word, drop_word));

@@ -39,9 +39,11 @@
 //! * **It sees consistent values**, always: also a run that is going to be repeated has seen only values that
 //!   were there at one moment. It cannot loop for ever or panic for having seen a half of another transaction.
 //! * **It must not start another transaction**: that panics. Functions that are to be used in transactions
-//!   take a `&mut Transaction`. So do destructors of its local values; those of the values in variables run
-//!   after the transaction.
+//!   take a `&mut Transaction`.
 //! * **A panic in it** undoes it, as `retry` does.
+//! * **Destructors run after it**, and may wait and begin transactions: those of the values in variables, whoever
+//!   has replaced them, and of what it returns in a run that does not commit (a panic in these is reported and
+//!   goes no further). Those of its own local values run where they stand, in the transaction.
 //!
 //! # What is promised
 //! * Transactions appear in one order, which agrees with time: strict serialisability, and opacity for those

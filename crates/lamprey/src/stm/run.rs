@@ -2,8 +2,9 @@
 //!
 //! # Invariants
 //! 1. The code of a transaction runs with nothing locked, and cannot switch.
-//! 2. Before it waits, runs again, or returns, the attempt has ended: its values have been dropped, as code of
-//!    the program, outside of the transaction.
+//! 2. No code of the program runs between `begin` and `end` of a transaction but the closure: no destructor of a value
+//!    that it has written, read or returned. Before it waits, runs again, or returns, the attempt has ended, and these
+//!    values have been dropped.
 //! 3. **Progress.** A commit fails only because another one has succeeded in between (or because the last
 //!    handle of a variable that it has read went). One that has failed [`MANY`] times, or has read [`MUCH`]
 //!    in vain, runs with the priority ([`Seats::prefer`](super::seat::Seats::prefer)): nothing changes
@@ -14,6 +15,7 @@ use super::local;
 use super::transaction::Transaction;
 use super::waiting::{Register, Registered, register};
 use super::{Abort, StmResult};
+use crate::bug::quietly;
 use crate::channel::gate::Interrupted;
 use crate::sched::cancel::open;
 use crate::sched::{coop, guard};
@@ -70,15 +72,21 @@ pub(super) fn attempt<T>(
     // SAFETY: the calling kernel thread's.
     let mut tx = unsafe { Transaction::begin(local::current(), failures.are_enough()) };
     // Open: a generator that is suspended within ends the process, as another thread could resume it.
-    match guard::no_switch_briefly("a transaction", || open(|| code(&mut tx))) {
+    let unwanted = match guard::no_switch_briefly("a transaction", || open(|| code(&mut tx))) {
         // In a simulation no other thread runs meanwhile, so it would never run twice.
         #[cfg(not(loom))]
-        Ok(_) if buggify!("a transaction that runs again") => {}
-        Ok(value) if tx.commit_and_wake() => return Attempt::Done(value),
+        Ok(value) if buggify!("a transaction that runs again") => Some(value),
+        Ok(value) => match tx.commit_and_wake() {
+            true => return Attempt::Done(value),
+            false => Some(value),
+        },
         Err(Abort::RETRY) if !tx.is_doomed() => return retry(&mut tx, is_future),
-        _ => {}
-    }
+        Err(_) => None,
+    };
     failures.read += tx.reads().len();
+    // The transaction ends before the result goes, whose destructor is code of the program.
+    drop(tx);
+    quietly(|| drop(unwanted));
     Attempt::Conflict
 }
 
@@ -196,10 +204,8 @@ pub fn try_atomically<T, E>(
         };
         // An error is an alternative that is not chosen: what it has read counts, what it has written does not.
         let result = or_else(tx, first, |_| super::retry());
-        match failed {
-            Some(error) if matches!(result, Err(Abort::RETRY)) && !tx.is_doomed() => Ok(Err(error)),
-            _ => result,
-        }
+        // Also that of a run that cannot commit: it is dropped with its result, after the transaction.
+        failed.map_or(result, |error| Ok(Err(error)))
     })
 }
 

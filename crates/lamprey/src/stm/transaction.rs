@@ -11,6 +11,7 @@
 //! checked together with all that were read before; if none has changed since it was read, all were valid
 //! when the check began, which becomes the moment, and the stamp is known from then on.
 
+use super::life::{Share, end_all};
 use super::local::Local;
 use super::log::{Log, Read};
 use super::stamp::{COMMITTING, Stamp};
@@ -21,7 +22,6 @@ use crate::sync_shim::{back_off, left_out};
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// A transaction under way: what the code given to [`atomically`](super::atomically) reads and writes
 /// variables with.
@@ -97,9 +97,10 @@ impl Transaction {
             return Ok(unsafe { value::with_word::<T, R>(word, f) });
         }
         // SAFETY: the variable owns the word, and PEEKED is set.
-        let (shared, stamp): (Arc<T>, Stamp) = target.read_shared(|word| unsafe { value::share(word) });
-        let saw = self.saw(var, stamp);
-        saw.map(|()| f(&shared))
+        let (shared, stamp) = target.read_shared(|word| unsafe { value::share::<T>(word) });
+        let shared = Share::new(shared);
+        self.saw(var, stamp)?;
+        Ok(f(&shared))
     }
 
     /// A variable was read at `stamp`.
@@ -135,6 +136,11 @@ impl Transaction {
         self.log.write(var, word, value::drop_of::<T>(), || unsafe { var.as_ref() }.stamp());
     }
 
+    /// Drops a value that its code has given away, after the transaction.
+    pub(super) fn discard<T: 'static>(&mut self, value: T) {
+        self.log.discard(value::into_word(value), value::drop_of::<T>());
+    }
+
     /// The transaction ends, whichever way; then the values that are left are dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&mut self) {
@@ -152,7 +158,7 @@ impl Drop for Transaction {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         self.end();
-        if self.log.is_heavy || self.local().has_dying.get() {
+        if self.log.is_heavy || self.local().has_left.get() {
             self.clear();
         }
     }
@@ -163,13 +169,13 @@ impl Transaction {
     #[cold]
     #[inline(never)]
     fn clear(&mut self) {
-        let dying = self.local().take_dying();
+        let left = self.local().take_left();
         // SAFETY: `is_heavy`, or it owns nothing; it is not used again, as this is called by `drop` only.
         let mut log = unsafe { ManuallyDrop::take(&mut self.log) };
         log.drop_values();
         drop(log);
-        if !dying.is_empty() {
-            super::life::end_all(dying);
+        if !left.is_empty() {
+            end_all(left);
         }
     }
 }

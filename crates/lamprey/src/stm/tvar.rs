@@ -29,7 +29,8 @@ use std::ptr::NonNull;
 #[doc(alias = "Ref")]
 pub struct TVar<T> {
     var: NonNull<Var>,
-    _value: PhantomData<T>,
+    /// Not covariant: what one handle writes, the others read.
+    _value: PhantomData<fn(T) -> T>,
 }
 
 // SAFETY: values are moved to other threads, and shared by them (`Arc`), so `T` is both; the handle is counted.
@@ -121,9 +122,13 @@ impl<T: Send + Sync + 'static> TVar<T> {
     where
         T: Clone,
     {
-        let before = self.get(tx)?;
-        self.set(tx, value)?;
-        Ok(before)
+        match self.get(tx) {
+            Ok(before) => self.set(tx, value).map(|()| before),
+            Err(abort) => {
+                tx.discard(value);
+                Err(abort)
+            }
+        }
     }
 
     /// Replaces the value by what `f` makes of it.
@@ -165,7 +170,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
         }
         // SAFETY: the variable owns the word, and PEEKED is set.
         let (shared, _) = var.read_shared(|word| unsafe { value::share::<T>(word) });
-        T::clone(&shared)
+        T::clone(&life::Share::new(shared))
     }
 
     /// True if both are the same variable.

@@ -39,6 +39,7 @@
 use super::log::Read;
 use super::stamp::Stamp;
 use super::var::{Enqueued, Var};
+use crate::bug::quietly;
 use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::Wait;
@@ -119,9 +120,10 @@ impl Drop for Registered {
             // SAFETY: it was queued at this variable, which its reference keeps alive.
             unsafe { node.value.var.as_ref().dequeue(NonNull::from(node)) };
         }
-        // Now that no node is queued: what follows may be code of the program.
+        // Now that no node is queued: what follows may be code of the program. A panic of it ends here, as others are
+        // still to be released.
         for node in self.0.nodes.iter().filter(|node| node.value.has_ref.get()) {
-            super::life::release(node.value.var);
+            quietly(|| super::life::release(node.value.var));
         }
     }
 }

@@ -8,9 +8,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::Mutex;
 
 fn free() -> Vec<&'static Place> {
-    use crate::places::{async_code, events, locks, messages, threads};
-    let all = [threads::PLACES, async_code::PLACES, events::PLACES, messages::PLACES, locks::PLACES];
-    all.into_iter().flatten().collect()
+    use crate::places::{async_code, events, locks, messages, threads, transactions};
+    let others = [messages::PLACES, locks::PLACES, transactions::PLACES];
+    let all = [threads::PLACES, async_code::PLACES, events::PLACES].into_iter().chain(others);
+    all.flatten().collect()
 }
 
 fn place(name: &str) -> &'static Place {

@@ -7,6 +7,7 @@ mod alternatives;
 mod anomalies;
 mod choice;
 mod crowd;
+mod destructors;
 mod misuse;
 mod places;
 mod retry;

@@ -6,6 +6,7 @@ pub mod guarded;
 pub mod locks;
 pub mod messages;
 pub mod threads;
+pub mod transactions;
 
 use crate::common::{FOREVER, count, counter, eventually, tick};
 use lamprey::{Handle, JoinError, JoinHandle, RuntimeBuilder, channel, parasite, parasite_fn, sleep, spawn};
