@@ -58,8 +58,9 @@ impl Locals {
 
     fn find<T: 'static>(&self, address: usize) -> Option<NonNull<T>> {
         let values = self.0.borrow();
-        let (_, value) = values.iter().find(|(key, _)| *key == address)?;
-        value.downcast_ref().map(NonNull::from)
+        let mut of_key = values.iter().filter(|(key, _)| *key == address);
+        // Two keys that are constants may be at one address.
+        of_key.find_map(|(_, value)| value.downcast_ref().map(NonNull::from))
     }
 }
 

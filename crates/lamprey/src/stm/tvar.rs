@@ -25,6 +25,12 @@ use std::ptr::NonNull;
 /// });
 /// assert_eq!((paid, mine.get_now(), yours.get_now()), (30, 70, 30));
 /// ```
+/// A variable has one type, not its supertypes too: through these, a value of less could be written.
+/// ```compile_fail,E0308
+/// # use lamprey::stm::TVar;
+/// let general: TVar<for<'a> fn(&'a str)> = TVar::new(|_| ());
+/// let special: TVar<fn(&'static str)> = general.clone();
+/// ```
 #[doc(alias = "STM")]
 #[doc(alias = "Ref")]
 pub struct TVar<T> {

@@ -2,6 +2,8 @@
 
 use crate::sched::cancel::open;
 use crate::sched::locals::with_locals;
+use std::fmt;
+use std::marker::PhantomData;
 
 /// A key for a host-local value. Declared by [`host_local!`](crate::host_local).
 ///
@@ -25,18 +27,26 @@ use crate::sched::locals::with_locals;
 /// }
 /// NAME.with(|name| name.len());
 /// ```
+/// A key has one type, not its supertypes too:
+/// ```compile_fail,E0308
+/// lamprey::host_local! {
+///     static KEY: for<'a> fn(&'a str) = |_| ();
+/// }
+/// let special: &'static lamprey::HostLocal<fn(&'static str)> = &KEY;
+/// ```
 #[doc(alias = "task_local")]
 #[doc(alias = "thread_local")]
 #[doc(alias = "LocalKey")]
-#[derive(Debug)]
 pub struct HostLocal<T: 'static> {
     init: fn() -> T,
+    /// Not covariant: a value is found by its key and its type.
+    _value: PhantomData<fn(T) -> T>,
 }
 
 impl<T: Send + 'static> HostLocal<T> {
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
-        Self { init }
+        Self { init, _value: PhantomData }
     }
 
     /// Calls `f` with the calling host's value, which the first use initializes. On an OS thread: with that
@@ -60,6 +70,12 @@ impl<T: Send + 'static> HostLocal<T> {
             // invariant 2).
             f(unsafe { value.as_ref() })
         })
+    }
+}
+
+impl<T> fmt::Debug for HostLocal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostLocal").finish_non_exhaustive()
     }
 }
 

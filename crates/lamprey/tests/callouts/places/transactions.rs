@@ -85,13 +85,13 @@ pub const PLACES: &[Place] = &[
         assert!(failed.is_err_and(|error| error.is_none()));
     }),
     place("the value of a variable that ends in a transaction", |case| {
-        let var = Cell::new(Some(variable(case)));
+        let var = Cell::new(Some(TVar::new(case.dropped())));
         atomically(|_| {
             drop(var.take());
             Ok(())
         });
     }),
-    place("the value of a variable that ends", |case| drop(variable(case))),
+    place("the value of a variable that ends", |case| drop(TVar::new(case.dropped()))),
     place("the code of a transaction that is a future", |case| {
         let value = case.dropped();
         lamprey::wait(atomically_async(move |_| {
