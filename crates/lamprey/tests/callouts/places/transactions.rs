@@ -28,7 +28,10 @@ pub const PLACES: &[Place] = &[
         atomically(|tx| {
             var.set(tx, Some(Staged::Value(Arc::new(case.dropped()), Arc::new(replaces.clone()))))
         });
-        atomically(|_| Ok(drop(var.get_now())));
+        atomically(|_| {
+            drop(var.get_now());
+            Ok(())
+        });
     }),
     place("a value of an alternative that is forgotten", |case| {
         let var = variable_of_nobody(case);
