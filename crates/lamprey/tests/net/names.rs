@@ -49,6 +49,15 @@ fn what_is_no_name_is_an_error() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{bad}");
         assert!(error.to_string().contains(&format!("\"{bad}\"")), "{error}");
     }
+    let (label, long) = ("x".repeat(64), "x.".repeat(127) + "x");
+    for bad in ["", "a..b", "..", &label, &long, "a\0b", "[::1]%lo", "::1%", "1.2.3.256."] {
+        let error = lookup(&format!("{bad}:80")).unwrap_err();
+        // The C library has several words for it; and where no server can be reached, it says that.
+        assert_ne!(error.kind(), ErrorKind::InvalidInput, "{bad:?}");
+    }
+    for none in ["", "a\0b"] {
+        assert_eq!(lookup(&format!("{none}:80")).unwrap_err().kind(), ErrorKind::NotFound, "{none:?}");
+    }
     let error = lookup("a name with spaces:80").unwrap_err();
     assert!(error.to_string().contains("a name with spaces"), "{error}");
 }

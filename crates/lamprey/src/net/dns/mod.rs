@@ -2,24 +2,32 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | this one | [`Dns`]; which names are asked for, and what the answers say |
+//! | this one | [`Dns`]; who is asked for a name, one after the other |
 //! | `exchange` | one question to one server |
-//! | `config` | the system's files |
+//! | `reply` | what a server has sent |
+//! | `config` | `/etc/resolv.conf`; which names are asked for |
+//! | `hosts` | `/etc/hosts`, and `localhost` |
+//! | `literal` | addresses in all their forms |
 
 mod config;
 mod exchange;
+mod hosts;
+mod literal;
+mod reply;
 
-use self::config::{Config, in_hosts};
+use self::config::Config;
+use self::hosts::{in_hosts, of_localhost};
+use self::literal::literal;
+use self::reply::Reply;
 use super::names::{self, Answer, Failure, Keep};
 use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::events::{FutureEvt, future_evt};
 use crate::io::waiting::both;
-use hickory_proto::op::{Message, ResponseCode};
-use hickory_proto::rr::{Name, RData, RecordType};
+use hickory_proto::rr::{Name, RecordType};
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +64,8 @@ impl Dns {
     /// A resolver with the servers, domains and limits of `/etc/resolv.conf`.
     ///
     /// # Errors
-    /// The system's, if there is such a file and it cannot be read.
+    /// The system's, if there is such a file, and reading it fails though it is allowed. What the file says in other ways than
+    /// `resolv.conf(5)` is passed over.
     ///
     /// # Cancellation
     /// As [`block`](crate::block); it has no effect.
@@ -64,11 +73,7 @@ impl Dns {
     /// # Blocking
     /// As `block`.
     pub fn system() -> io::Result<Self> {
-        let config = match block_in(Class::Files, || std::fs::read_to_string("/etc/resolv.conf")) {
-            Ok(text) => Config::of_resolv_conf(&text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Config::of_resolv_conf(""),
-            Err(error) => return Err(error),
-        };
+        let config = block_in(Class::Files, || Config::of_file(Path::new("/etc/resolv.conf")))?;
         Ok(Self { config, hosts: Some("/etc/hosts".into()) })
     }
 
@@ -95,7 +100,7 @@ impl Dns {
     /// The domains that are appended to names without a dot, in turn.
     #[must_use]
     pub fn search<S: Into<String>>(mut self, domains: impl IntoIterator<Item = S>) -> Self {
-        self.config.search = domains.into_iter().map(Into::into).collect();
+        self.config.set_search(domains.into_iter().map(Into::into));
         self
     }
 
@@ -121,8 +126,8 @@ impl Dns {
     /// The addresses of a name, IPv6 first. Nothing is kept.
     ///
     /// # Errors
-    /// `NotFound` if there is no such name, or it has no address; the last server's error, or `TimedOut`, if none has
-    /// answered; `InvalidInput` for what cannot be a name, or without servers.
+    /// `NotFound` if there is no such name, which includes what cannot be one (`"a..b"`), or it has no address; the last
+    /// server's error, or `TimedOut`, if none has answered; `InvalidInput` without servers.
     ///
     /// # Cancellation
     /// A cancelled thread unwinds from here; the question is forgotten.
@@ -141,7 +146,8 @@ impl Dns {
     /// # Cancellation
     /// Dropping the future forgets the question.
     pub async fn lookup_async(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        self.find(name).await.map(|(addresses, _)| addresses)
+        let (addresses, _) = self.find(name).await?;
+        Ok(addresses.iter().map(SocketAddr::ip).collect())
     }
 
     /// [`lookup`](Self::lookup) as an event.
@@ -158,8 +164,7 @@ impl Dns {
     pub(super) async fn answer(&self, host: &str) -> Answer {
         match self.find(host).await {
             Ok((addresses, time)) => {
-                let found = addresses.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
-                Answer { found: Ok(found), keep: time.map_or(Keep::AsUsual, Keep::AtMost) }
+                Answer { found: Ok(addresses.into()), keep: time.map_or(Keep::AsUsual, Keep::AtMost) }
             }
             Err(error) => {
                 // Only this is an answer of a server.
@@ -171,83 +176,90 @@ impl Dns {
     }
 
     /// The addresses, and for how long they are good.
-    async fn find(&self, host: &str) -> io::Result<(Vec<IpAddr>, Option<Duration>)> {
-        if let Ok(ip) = host.parse() {
-            return Ok((vec![ip], None));
-        }
-        let fails = |kind, why: &str| io::Error::new(kind, format!("cannot look up \"{host}\": {why}"));
-        if host.trim_matches('.').is_empty() {
-            return Err(fails(io::ErrorKind::InvalidInput, "that is no name"));
+    async fn find(&self, host: &str) -> io::Result<(Vec<SocketAddr>, Option<Duration>)> {
+        if let Some(address) = literal(host) {
+            return Ok((vec![address], None));
         }
         let known = self.in_hosts(host).await;
         if !known.is_empty() {
             return Ok((known, None));
         }
-        if self.config.servers.is_empty() {
+        if let Some(addresses) = of_localhost(host) {
+            return Ok((addresses, None));
+        }
+        let fails = |kind, why: &str| io::Error::new(kind, format!("cannot look up \"{host}\": {why}"));
+        let names = self.config.names(host);
+        if !names.is_empty() && self.config.servers.is_empty() {
             return Err(fails(io::ErrorKind::InvalidInput, "the resolver has no servers"));
         }
-        for full in self.config.names(host) {
-            let name = Name::from_utf8(&full)
-                .map_err(|error| fails(io::ErrorKind::InvalidInput, &error.to_string()))?;
-            let (v6, v4) =
-                both(self.records(&name, RecordType::AAAA), self.records(&name, RecordType::A)).await;
-            let (mut addresses, mut time, mut failed) = (Vec::new(), None, None);
-            for records in [v6, v4] {
-                match records {
-                    Ok(message) => take_addresses(&message, &mut addresses, &mut time),
-                    Err(error) => failed = Some(error),
-                }
-            }
-            match failed {
-                _ if !addresses.is_empty() => return Ok((addresses, time)),
-                Some(error) => return Err(fails(error.kind(), &error.to_string())),
-                None => {}
+        let mut refused = None;
+        for name in names {
+            match self.ask(&name).await {
+                Ok((addresses, time)) if !addresses.is_empty() => return Ok((addresses, time)),
+                Ok(_) => {}
+                // Servers do answer, and may know another of the names.
+                Err(Failed::Refused(error)) => refused = Some(error),
+                Err(Failed::Unanswered(error)) => return Err(fails(error.kind(), &error.to_string())),
             }
         }
-        Err(fails(io::ErrorKind::NotFound, "there is no such name, or it has no address"))
+        Err(match refused {
+            Some(error) => fails(error.kind(), &error.to_string()),
+            None => fails(io::ErrorKind::NotFound, "there is no such name, or it has no address"),
+        })
     }
 
-    async fn in_hosts(&self, host: &str) -> Vec<IpAddr> {
+    async fn in_hosts(&self, host: &str) -> Vec<SocketAddr> {
         let Some(file) = self.hosts.clone().filter(|_| !crate::world::is_simulated()) else {
             return Vec::new();
         };
         // Without the file there are no such names.
-        let text =
-            block_async_in(Class::Files, move || std::fs::read_to_string(file)).await.unwrap_or_default();
-        in_hosts(&text, host)
+        let bytes = block_async_in(Class::Files, move || std::fs::read(file)).await.unwrap_or_default();
+        in_hosts(&String::from_utf8_lossy(&bytes), host)
+    }
+
+    /// The addresses of one name, and for how long all of them are good.
+    async fn ask(&self, name: &Name) -> Result<(Vec<SocketAddr>, Option<Duration>), Failed> {
+        let (v6, v4) = both(self.records(name, RecordType::AAAA), self.records(name, RecordType::A)).await;
+        let mut found = Vec::new();
+        let mut failed = None;
+        for reply in [v6, v4] {
+            match reply {
+                Ok(reply) => found.extend(reply.addresses()),
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) if found.is_empty() => Err(error),
+            _ => {
+                let time = found.iter().map(|(_, time)| *time).min();
+                Ok((found.iter().map(|(ip, _)| SocketAddr::new(*ip, 0)).collect(), time))
+            }
+        }
     }
 
     /// Asks the servers in turn, until one has answered. That there is no such name is an answer.
-    async fn records(&self, name: &Name, record: RecordType) -> io::Result<Message> {
-        let mut failed = None;
-        for _ in 0..self.config.attempts {
+    async fn records(&self, name: &Name, record: RecordType) -> Result<Reply, Failed> {
+        let Config { timeout, attempts, uses_tcp, .. } = self.config;
+        let mut failed = Failed::Unanswered(io::Error::other("no server was asked"));
+        for _ in 0..attempts {
             for &server in &self.config.servers {
-                match exchange::ask(server, name, record, self.config.timeout).await {
-                    Ok(message) => match message.metadata.response_code {
-                        ResponseCode::NoError | ResponseCode::NXDomain => return Ok(message),
-                        code => {
-                            let text = format!("the name server {server} answers \"{code}\"");
-                            failed = Some(io::Error::other(text));
-                        }
-                    },
-                    Err(error) => failed = Some(error),
+                match exchange::ask(server, name, record, timeout, uses_tcp).await {
+                    Ok(reply) if reply.is_final() => return Ok(reply),
+                    Ok(reply) => {
+                        let text = format!("the name server {server} answers \"{}\"", reply.code());
+                        failed = Failed::Refused(io::Error::other(text));
+                    }
+                    Err(error) => failed = Failed::Unanswered(error),
                 }
             }
         }
-        Err(failed.unwrap_or_else(|| io::Error::other("no server was asked")))
+        Err(failed)
     }
 }
 
-/// Adds the addresses of an answer; `time` is that of the one that is good for the shortest time.
-fn take_addresses(message: &Message, addresses: &mut Vec<IpAddr>, time: &mut Option<Duration>) {
-    for record in &message.answers {
-        let ip = match &record.data {
-            RData::A(address) => address.0.into(),
-            RData::AAAA(address) => address.0.into(),
-            _ => continue,
-        };
-        addresses.push(ip);
-        let good = Duration::from_secs(record.ttl.into());
-        *time = Some(time.map_or(good, |time| time.min(good)));
-    }
+/// Why no server has said whether there is such a name: the last one's error.
+enum Failed {
+    /// It has answered that it cannot, or does not want to, say.
+    Refused(io::Error),
+    Unanswered(io::Error),
 }

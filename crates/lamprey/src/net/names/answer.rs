@@ -1,5 +1,6 @@
 //! What a look-up has found, in a form that many can have.
 
+use std::ffi::CStr;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,9 +55,22 @@ pub(super) fn ask_the_system(host: &str) -> Answer {
         Err(error) => {
             // An error of the system, such as no descriptors, says nothing of the name.
             let keep = if error.raw_os_error().is_some() { Keep::Not } else { Keep::AsUsual };
+            let kind = if says_that_there_is_none(&error) { io::ErrorKind::NotFound } else { error.kind() };
             // The resolver's error does not contain the name.
             let text = format!("cannot look up \"{host}\": {error}").into();
-            Answer { found: Err(Failure { kind: error.kind(), text }), keep }
+            Answer { found: Err(Failure { kind, text }), keep }
         }
     }
+}
+
+/// True if the name is none, or has no address. `std` says so only in the C library's words; and of a text with a NUL, which the
+/// C library cannot be asked for, that the input is bad.
+fn says_that_there_is_none(error: &io::Error) -> bool {
+    let is_said = |code| {
+        // SAFETY: the call takes any number, and returns a text that lives as long as the process.
+        let text = unsafe { CStr::from_ptr(libc::gai_strerror(code)) };
+        error.to_string().ends_with(&*text.to_string_lossy())
+    };
+    error.kind() == io::ErrorKind::InvalidInput
+        || [libc::EAI_NONAME, libc::EAI_NODATA].into_iter().any(is_said)
 }

@@ -42,7 +42,8 @@ use std::net::{IpAddr, SocketAddr};
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` for a text that is not `host:port`; the system's, when the name cannot be looked up.
+/// `InvalidInput` for a text that is not `host:port`; `NotFound` if there is no such name, which includes what cannot be one
+/// (`"a..b:80"`); the system's, when the name cannot be looked up.
 ///
 /// # Cancellation
 /// A thread that is cancelled leaves at once, also by [`with_timeout`](crate::with_timeout). The system goes on looking, and
