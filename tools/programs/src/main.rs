@@ -3,6 +3,9 @@
 //! does not build, ends with an error, or takes longer than [`LIMIT`]. The workspace's tests do not cover the
 //! stack use of unoptimised code, because the workspace's profile `dev` is optimised.
 //!
+//! All programs are modules of one binary, which the compiler and the linker are done with sooner than with one for each: its name, of
+//! which there is a hard link for each program, says which one it is.
+//!
 //! The guide's chapters about large libraries are left to the doctests of `interop`.
 //!
 //! A program that is marked `no_run` serves for ever: it must still run after [`A_WHILE`].
@@ -26,6 +29,11 @@ const OTHERS: &str = "rayon = \"1\"\nrustix = { version = \"1\", features = [\"e
      tokio = { version = \"1\", features = [\"rt\", \"rt-multi-thread\", \"sync\", \"time\"] }\n";
 /// The maximum time of a program, on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(120);
+/// The end of each program's file: what `main` returns, as `std` would report it.
+const ENTRY: &str =
+    "\npub fn entry() -> std::process::ExitCode {\n    std::process::Termination::report(main())\n}\n";
+/// The name of the binary.
+const PACKAGE: &str = "programs-of-the-docs";
 /// The time for which an endless program is run.
 const A_WHILE: Duration = Duration::from_secs(2);
 
@@ -100,20 +108,34 @@ fn name_of(root: &Path, file: &Path) -> String {
 /// Creates the package, and returns its folder.
 fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
     let place = env::temp_dir().join(format!("lamprey-programs-{}", std::process::id()));
-    let sources = place.join("src/bin");
+    let sources = place.join("src");
     fs::create_dir_all(&sources)?;
     let lamprey = root.join("crates/lamprey");
     let manifest = format!(
-        "[package]\nname = \"programs-of-the-docs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+        "[package]\nname = {PACKAGE:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n{OTHERS}"
     );
     fs::write(place.join("Cargo.toml"), manifest)?;
     // The versions of other crates with which the workspace is tested.
     fs::copy(root.join("Cargo.lock"), place.join("Cargo.lock"))?;
+    fs::write(sources.join("main.rs"), dispatcher(programs))?;
     for program in programs {
-        fs::write(sources.join(format!("{}.rs", program.name)), &program.text)?;
+        fs::write(sources.join(format!("{}.rs", program.name)), program.text.clone() + ENTRY)?;
     }
     Ok(place)
+}
+
+/// Calls the program that the binary is named after.
+fn dispatcher(programs: &[Program]) -> String {
+    let modules: String = programs.iter().map(|program| format!("mod {};\n", program.name)).collect();
+    let arms: String = programs
+        .iter()
+        .map(|Program { name, .. }| format!("        {name:?} => {name}::entry(),\n"))
+        .collect();
+    format!(
+        "{modules}\nfn main() -> std::process::ExitCode {{\n    let name = std::env::args().next().unwrap_or_default();\n    \
+         match name.rsplit('/').next().unwrap_or_default() {{\n{arms}        _ => panic!(\"no program {{name}}\"),\n    }}\n}}\n"
+    )
 }
 
 /// Builds and runs all programs; returns the number of failures.
@@ -131,6 +153,7 @@ fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize>
     let folder = target.join(if profile == "dev" { "debug" } else { profile });
     let mut wrong = 0;
     for program in programs {
+        fs::hard_link(folder.join(PACKAGE), folder.join(&program.name))?;
         let limit = if program.is_endless { A_WHILE } else { LIMIT };
         let outcome = run::run(&folder.join(&program.name), limit)?;
         match outcome.problem(program.is_endless) {
