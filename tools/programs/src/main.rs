@@ -14,6 +14,10 @@ mod chapters;
 mod extract;
 #[cfg(test)]
 mod names;
+#[cfg(test)]
+mod outside;
+#[cfg(test)]
+mod rejected;
 mod run;
 
 use extract::Program;

@@ -46,9 +46,7 @@ pub fn library(pages: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
-    use std::process::Command;
-    use std::{env, fs};
+    use std::fs;
 
     #[test]
     fn names_are_found_in_tables_only() {
@@ -69,29 +67,12 @@ mod tests {
 
     /// Documents a library with these links; what rustdoc says if it cannot.
     fn document(place: &str, library: &str) -> Result<(), String> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-        let folder = env::temp_dir().join(format!("lamprey-names-{place}-{}", std::process::id()));
-        fs::create_dir_all(folder.join("src")).unwrap();
-        let lamprey = root.join("crates/lamprey");
-        let manifest = format!(
-            "[package]\nname = \"names\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n"
-        );
-        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-        fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-        fs::write(folder.join("src/lib.rs"), library).unwrap();
-        let target = root.join("target/names");
-        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(["doc", "--quiet", "--no-deps"]).current_dir(&folder).env("CARGO_TARGET_DIR", target);
-        let output = command.output().unwrap();
-        fs::remove_dir_all(&folder).unwrap();
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() { Ok(()) } else { Err(text) }
+        crate::outside::cargo(&["doc", "--quiet", "--no-deps"], &format!("names-{place}"), library)
     }
 
     #[test]
     fn each_name_in_the_tables_is_there() {
-        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let guide = crate::outside::root().join("docs/guide");
         let pages: Vec<_> = fs::read_dir(guide)
             .unwrap()
             .map(|entry| {
