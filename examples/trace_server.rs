@@ -11,7 +11,7 @@ mod trace_scheduler;
 
 use lamprey::fs::AlignedBuf;
 use lamprey::trace::{aio_read, blio, catch, or_throw, read, write_all};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -19,9 +19,9 @@ use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 use swerve::Limits;
-use swerve::http::{self, Body, Method, Request, Scan, Status};
+use swerve::http::{self, Body, Method, Request, Scan, Stamp, Status, Validators, Verdict};
 pub use trace_scheduler::{Scheduler, serve};
 
 /// The largest file that is kept in memory, the memory for files, and how long they are not looked at again.
@@ -33,13 +33,12 @@ const CHUNK: usize = 256 << 10;
 
 /// A file as it is sent.
 struct Page {
-    stamp: (u64, u64, i64, i64),
+    stamp: Stamp,
+    is_settled: bool,
     /// Lines of the header: of an answer with the file, and of every one.
     fields: String,
-    validators: String,
-    tag: String,
-    /// Seconds since 1970.
-    modified: u64,
+    validator_lines: String,
+    validators: Validators,
     length: u64,
     content: Content,
 }
@@ -89,10 +88,11 @@ impl Site {
             Err(status) => return Answer::Status(status),
         };
         match self.find(path).await {
-            Ok(Some(page)) if request.conditions.met_by(page.tag.as_bytes(), page.modified) => {
-                Answer::NotModified(page)
-            }
-            Ok(Some(page)) => Answer::Page(page),
+            Ok(Some(page)) => match request.conditions.judge(&page.validators) {
+                Verdict::Send => Answer::Page(page),
+                Verdict::NotModified => Answer::NotModified(page),
+                Verdict::Failed => Answer::Status(Status::PreconditionFailed),
+            },
             Ok(None) if path.ends_with('/') => Answer::Status(Status::NotFound),
             Ok(None) => Answer::Moved(format!("{path}/{query}")),
             Err(status) => Answer::Status(status),
@@ -109,27 +109,24 @@ impl Site {
         {
             return Ok(Some(Arc::clone(page)));
         }
+        let now = SystemTime::now();
         let (file, stat) = blio(|| self.look(&name)).await.map_err(refusal)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {}
             FileType::Directory => return Ok(None),
             _ => return Err(Status::Forbidden),
         }
-        let stamp = (
-            stat.st_ino,
-            stat.st_size as u64,
-            stat.st_mtime * 1_000_000_000 + stat.st_mtime_nsec as i64,
-            stat.st_ctime,
-        );
         let page = match known {
-            Some((page, _)) if page.stamp == stamp => page,
-            _ => Arc::new(Page::load(&name, file, stamp).await.map_err(|_| Status::Internal)?),
+            Some((page, _)) if page.is_settled && page.stamp == Stamp::of(&stat) => page,
+            _ => {
+                Arc::new(Page::load(&name, file, Stamp::of(&stat), now).await.map_err(|_| Status::Internal)?)
+            }
         };
         self.keep(name, &page);
         Ok(Some(page))
     }
 
-    fn look(&self, name: &[u8]) -> Result<(Arc<File>, rustix::fs::Stat), Errno> {
+    fn look(&self, name: &[u8]) -> Result<(Arc<File>, Stat), Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let inside = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let open = |flags| rustix::fs::openat2(self.folder.as_fd(), name, flags, Mode::empty(), inside);
@@ -166,19 +163,22 @@ fn refusal(error: Errno) -> Status {
 }
 
 impl Page {
-    async fn load(name: &[u8], file: Arc<File>, stamp: (u64, u64, i64, i64)) -> io::Result<Self> {
-        let modified = u64::try_from(stamp.2 / 1_000_000_000).unwrap_or(0);
-        let content = match stamp.1 {
-            ..=SMALL => Content::Whole(read_whole(&file, stamp.1).await?),
+    async fn load(name: &[u8], file: Arc<File>, stamp: Stamp, now: SystemTime) -> io::Result<Self> {
+        let content = match stamp.length() {
+            ..=SMALL => Content::Whole(read_whole(&file, stamp.length()).await?),
             _ => Content::Open(file),
         };
-        let length = if let Content::Whole(bytes) = &content { bytes.len() as u64 } else { stamp.1 };
+        let (validators, length) = match &content {
+            Content::Whole(bytes) => (Validators::of_bytes(bytes, &stamp, now), bytes.len() as u64),
+            Content::Open(_) => (Validators::of_stamp(&stamp, now), stamp.length()),
+        };
         let (kind, charset) = http::media_type(name);
-        let tag = format!("\"{:x}-{length:x}\"", stamp.2);
-        let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified));
         let fields = format!("Content-Type: {kind}{charset}\r\nContent-Length: {length}\r\n");
-        let validators = format!("Last-Modified: {date}\r\nETag: {tag}\r\n");
-        Ok(Self { stamp, fields, validators, tag, modified, length, content })
+        let mut lines = Vec::new();
+        validators.write_to(&mut lines);
+        let validator_lines = String::from_utf8_lossy(&lines).into_owned();
+        let is_settled = stamp.is_settled(now);
+        Ok(Self { stamp, is_settled, fields, validator_lines, validators, length, content })
     }
 
     fn memory(&self) -> u64 {
@@ -214,10 +214,11 @@ async fn send(
     answer: Answer,
     request: Option<&Request<'_>>,
     keep_alive: bool,
+    has_body: bool,
 ) -> io::Result<bool> {
     let (status, fields, page) = match &answer {
-        Answer::Page(page) => (Status::Ok, [&*page.fields, &page.validators].concat(), Some(page)),
-        Answer::NotModified(page) => (Status::NotModified, page.validators.clone(), None),
+        Answer::Page(page) => (Status::Ok, [&*page.fields, &page.validator_lines].concat(), Some(page)),
+        Answer::NotModified(page) => (Status::NotModified, page.validator_lines.clone(), None),
         Answer::Moved(address) => (Status::MovedPermanently, format!("Location: {address}\r\n"), None),
         Answer::Status(Status::MethodNotAllowed) => {
             (Status::MethodNotAllowed, "Allow: GET, HEAD\r\n".into(), None)
@@ -241,7 +242,6 @@ async fn send(
         );
     }
     bytes.extend(b"\r\n");
-    let has_body = request.is_none_or(|request| request.method != Method::Head);
     if let Some(Content::Whole(content)) = page.map(|page| &page.content) {
         body = content;
     }
@@ -263,22 +263,27 @@ async fn receive(stream: &Arc<TcpStream>, input: &mut Vec<u8>) -> io::Result<boo
     Ok(count > 0)
 }
 
+/// Answers what cannot be understood.
+async fn refuse(stream: &Arc<TcpStream>, status: Status, input: &[u8]) -> io::Result<bool> {
+    send(stream, Answer::Status(status), None, false, !input.starts_with(b"HEAD ")).await
+}
+
 /// Reads a request and answers it. False if no other may follow.
 async fn exchange(site: &Site, stream: &Arc<TcpStream>, input: &mut Vec<u8>) -> io::Result<bool> {
     let length = loop {
-        input.drain(..input.iter().take_while(|byte| b"\r\n".contains(byte)).count());
+        input.drain(..http::empty_lines(input));
         match http::scan(input, 0, &site.limits) {
             Scan::Whole(length) => break length,
             Scan::Part if receive(stream, input).await? => {}
             Scan::Part => return Ok(false),
-            Scan::Wrong(status) => return send(stream, Answer::Status(status), None, false).await,
+            Scan::Wrong(status) => return refuse(stream, status, input).await,
         }
     };
     let head: Vec<u8> = input.drain(..length).collect();
     let request = match http::parse(&head) {
         Ok(request) if request.target.len() <= site.limits.target_bytes => request,
-        Ok(_) => return send(stream, Answer::Status(Status::UriTooLong), None, false).await,
-        Err(status) => return send(stream, Answer::Status(status), None, false).await,
+        Ok(_) => return refuse(stream, Status::UriTooLong, &head).await,
+        Err(status) => return refuse(stream, status, &head).await,
     };
     let answer = site.answer(&request).await;
     // The body is dropped. One that is too long is not read: the connection ends.
@@ -297,7 +302,8 @@ async fn exchange(site: &Site, stream: &Arc<TcpStream>, input: &mut Vec<u8>) -> 
         }
     }
     input.drain(..body.unwrap_or(0) as usize);
-    send(stream, answer, Some(&request), request.keep_alive && body.is_some()).await
+    let has_body = request.method != Method::Head;
+    send(stream, answer, Some(&request), request.keep_alive && body.is_some(), has_body).await
 }
 
 /// A connection.

@@ -7,10 +7,16 @@ mod trace_server;
 #[path = "../apps/swerve/tests/common/client.rs"]
 mod client;
 
+#[path = "../apps/swerve/tests/common/heads.rs"]
+mod heads;
+
+#[path = "../apps/swerve/tests/common/preconditions.rs"]
+mod preconditions;
+
 #[path = "../apps/swerve/tests/common/requests.rs"]
 mod requests;
 
-/// The server, for `requests`.
+/// The server, for the tests of requests.
 mod common {
     use crate::client;
     use crate::trace_server::{Scheduler, Site, serve, session};

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::beneath::Root;
 use crate::cache::{Cache, Lookup};
+use crate::cond::Verdict;
 use crate::config::Config;
 use crate::file::{self, File, Found};
+use crate::line::Method;
 use crate::path;
-use crate::request::{Method, Request};
+use crate::request::Request;
 use crate::status::Status;
 
 /// The answer to a request.
@@ -52,10 +54,12 @@ impl Site {
             return Answer::Status(status);
         }
         match self.find(name) {
-            Ok(Found::File(file)) if request.conditions.met_by(file.tag(), file.modified()) => {
-                Answer::NotModified(file)
-            }
-            Ok(Found::File(file)) => Answer::File(file),
+            // Conditions are about an answer that has a file, and about no other (RFC 9110, 13.2.1).
+            Ok(Found::File(file)) => match request.conditions.judge(file.validators()) {
+                Verdict::Send => Answer::File(file),
+                Verdict::NotModified => Answer::NotModified(file),
+                Verdict::Failed => Answer::Status(Status::PreconditionFailed),
+            },
             // A folder named like an index file has no address of its own.
             Ok(Found::Folder) if path.ends_with('/') => Answer::Status(Status::NotFound),
             Ok(Found::Folder) => Answer::Moved(format!("{path}/{query}")),

@@ -1,51 +1,77 @@
-//! Conditional requests: whether the client has the file already.
+//! Conditional requests: whether the client has the file already, or has another version than it thinks.
 //!
-//! `If-None-Match` takes precedence over `If-Modified-Since` (RFC 9110, 13.2.2). A condition that cannot be
-//! understood is ignored: the whole file is always a correct answer. For that reason several `If-None-Match`
-//! lines, which no client sends, match no file.
+//! The order is that of RFC 9110, 13.2.2: `If-Match`, else `If-Unmodified-Since`; then `If-None-Match`, else
+//! `If-Modified-Since`. (`If-Range` does not matter: a range is answered with the whole file.) A date that cannot
+//! be understood is no condition; a tag that cannot be understood is that of no file.
 
 use crate::date;
+use crate::validators::Validators;
 
-/// The conditions of a request: the values of its fields, unchanged.
-#[derive(Debug, Default, Clone, Copy)]
+/// The conditions of a request: the values of its fields, unchanged. A list may have come in several lines; a date that
+/// did is none.
+#[derive(Debug, Default, Clone)]
 pub struct Conditions<'a> {
-    /// `If-None-Match`.
-    pub if_none_match: Option<&'a [u8]>,
+    /// The lines of `If-Match`.
+    pub if_match: Vec<&'a [u8]>,
+    /// `If-Unmodified-Since`.
+    pub if_unmodified_since: Option<&'a [u8]>,
+    /// The lines of `If-None-Match`.
+    pub if_none_match: Vec<&'a [u8]>,
     /// `If-Modified-Since`.
     pub if_modified_since: Option<&'a [u8]>,
 }
 
+/// What a request's conditions make of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The answer is what it would be without conditions.
+    Send,
+    /// 304: the client has this version.
+    NotModified,
+    /// 412: it is not the version that the client wants.
+    Failed,
+}
+
 impl Conditions<'_> {
-    /// Whether 304 is the answer for a file with this entity tag (with its quotes, and `W/` if it is weak),
-    /// last modified at `modified` (seconds since 1970).
-    pub fn met_by(&self, tag: &[u8], modified: u64) -> bool {
-        match (self.if_none_match, self.if_modified_since) {
-            (Some(list), _) => contains(list, tag),
-            (None, Some(value)) => date::parse(value).is_some_and(|since| modified <= since),
-            (None, None) => false,
+    /// The verdict for a file. Not to be asked where the answer has no file: a condition is about a 200 only.
+    pub fn judge(&self, file: &Validators) -> Verdict {
+        let modified_after = |value: &[u8]| date::parse(value).map(|date| file.modified() > date);
+        let wanted = if self.if_match.is_empty() {
+            !self.if_unmodified_since.and_then(modified_after).unwrap_or(false)
+        } else {
+            contains(&self.if_match, |tag| tag == file.tag() && tag.starts_with(b"\""))
+        };
+        let sent_before = if self.if_none_match.is_empty() {
+            !self.if_modified_since.and_then(modified_after).unwrap_or(true)
+        } else {
+            contains(&self.if_none_match, |tag| opaque(tag) == opaque(file.tag()))
+        };
+        match (wanted, sent_before) {
+            (false, _) => Verdict::Failed,
+            (true, true) => Verdict::NotModified,
+            (true, false) => Verdict::Send,
         }
     }
 }
 
-/// Whether a list of entity tags contains `tag`, by weak comparison.
-fn contains(list: &[u8], tag: &[u8]) -> bool {
-    let mut rest = list.trim_ascii();
-    if rest == b"*" {
-        return true;
-    }
-    let tag = opaque(tag);
-    loop {
-        rest = opaque(rest.trim_ascii_start());
-        let Some(inner) = rest.strip_prefix(b"\"") else { return false };
-        let Some(end) = inner.iter().position(|&byte| byte == b'"') else { return false };
-        if &rest[..end + 2] == tag {
-            return true;
-        }
-        match inner[end + 1..].trim_ascii_start().strip_prefix(b",") {
-            Some(more) => rest = more,
-            None => return false,
-        }
-    }
+/// Whether one of the tags in these lines is the wanted one, or a line is `*`.
+fn contains(lines: &[&[u8]], is_wanted: impl Fn(&[u8]) -> bool) -> bool {
+    lines.iter().any(|line| line.trim_ascii() == b"*" || tags(line).any(&is_wanted))
+}
+
+/// The entity tags of a list, up to the first thing that is none. Elements may be empty (RFC 9110, 5.6.1.2).
+fn tags(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = list;
+    std::iter::from_fn(move || {
+        let begin = rest.iter().position(|&byte| !b", \t".contains(&byte))?;
+        let inner = opaque(&rest[begin..]).strip_prefix(b"\"")?;
+        let end = rest.len() - inner.len() + inner.iter().position(|&byte| byte == b'"')? + 1;
+        let (tag, after) = (&rest[begin..end], rest[end..].trim_ascii_start());
+        // What follows a tag without a comma makes it none.
+        let is_whole = after.is_empty() || after.starts_with(b",");
+        rest = after;
+        is_whole.then_some(tag)
+    })
 }
 
 /// An entity tag without its `W/`.
@@ -54,69 +80,5 @@ fn opaque(tag: &[u8]) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DAY: u64 = 784_111_777;
-    const DAY_TEXT: &[u8] = b"Sun, 06 Nov 1994 08:49:37 GMT";
-
-    fn by_tag(list: &str, tag: &str) -> bool {
-        Conditions { if_none_match: Some(list.as_bytes()), ..Default::default() }.met_by(tag.as_bytes(), DAY)
-    }
-
-    #[test]
-    fn tags_that_match() {
-        for list in [
-            "\"x\"",
-            "*",
-            " * ",
-            "W/\"x\"",
-            "\"a\", \"x\"",
-            "\"a\",W/\"x\" , \"b\"",
-            "\"a,b\", \"x\"",
-            "\"\", \"x\"",
-        ] {
-            assert!(by_tag(list, "\"x\""), "{list}");
-            assert!(by_tag(list, "W/\"x\""), "{list}");
-        }
-    }
-
-    #[test]
-    fn tags_that_do_not() {
-        for list in [
-            "",
-            "x",
-            "\"X\"",
-            "\"x",
-            "\"xx\"",
-            "\"a\" \"x\"",
-            "\"a, x\"",
-            "w/\"x\"",
-            "\"a\",",
-            "*, \"a\"",
-            ",",
-            "\"*\"",
-        ] {
-            assert!(!by_tag(list, "\"x\""), "{list}");
-        }
-    }
-
-    #[test]
-    fn modified_since_compares_seconds() {
-        let since = Conditions { if_modified_since: Some(DAY_TEXT), ..Default::default() };
-        assert!(since.met_by(b"\"x\"", DAY));
-        assert!(since.met_by(b"\"x\"", DAY - 1));
-        assert!(!since.met_by(b"\"x\"", DAY + 1));
-        let garbage = Conditions { if_modified_since: Some(b"now"), ..Default::default() };
-        assert!(!garbage.met_by(b"\"x\"", 0));
-    }
-
-    #[test]
-    fn a_tag_wins_over_a_date() {
-        let both =
-            |list: &'static [u8]| Conditions { if_none_match: Some(list), if_modified_since: Some(DAY_TEXT) };
-        assert!(!both(b"\"y\"").met_by(b"\"x\"", DAY));
-        assert!(both(b"\"x\"").met_by(b"\"x\"", DAY + 99));
-        assert!(!Conditions::default().met_by(b"\"x\"", DAY));
-    }
-}
+#[path = "cond_tests.rs"]
+mod tests;

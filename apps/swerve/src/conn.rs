@@ -12,8 +12,9 @@ use lamprey::net::TcpStream;
 
 use crate::answer::Answer;
 use crate::date::DateClock;
+use crate::line::Method;
 use crate::reader::{Reader, RequestHead};
-use crate::request::{self, Body, Method, Request};
+use crate::request::{self, Body, Request};
 use crate::response::{self, ResponseForm};
 use crate::service::Service;
 use crate::status::Status;
@@ -104,7 +105,7 @@ impl Conn<'_> {
         self.line.clear();
         let length = match self.reader.head(self.stream, &self.stop, limits)? {
             RequestHead::Complete(length) => length,
-            RequestHead::Refused(status) => return Ok(self.refuse(status)),
+            RequestHead::Refused(status) => return Ok(self.refuse(status, self.has_head())),
             RequestHead::Closed => return Ok(NextStep::Close),
         };
         let block = &self.reader.filled()[..length];
@@ -113,10 +114,10 @@ impl Conn<'_> {
         }
         let (demand, answer) = match request::parse(block) {
             Ok(request) if request.target.len() > limits.target_bytes => {
-                return Ok(self.refuse(Status::UriTooLong));
+                return Ok(self.refuse(Status::UriTooLong, request.method == Method::Head));
             }
             Ok(request) => (Demand::of(&request), service.site.answer(&request, &mut self.name)),
-            Err(status) => return Ok(self.refuse(status)),
+            Err(status) => return Ok(self.refuse(status, self.has_head())),
         };
         self.reader.consume(length);
         self.respond(demand, &answer)
@@ -126,7 +127,9 @@ impl Conn<'_> {
         let consumed = match self.consume_body(&demand, answer)? {
             BodyOutcome::Consumed => true,
             BodyOutcome::Unread => false,
-            BodyOutcome::TimedOut => return Ok(self.refuse(Status::RequestTimeout)),
+            BodyOutcome::TimedOut => {
+                return Ok(self.refuse(Status::RequestTimeout, demand.form.head_only));
+            }
         };
         demand.form.keep_alive &= consumed && !self.stop.is_cancelled();
         if !self.send(answer, demand.form) {
@@ -159,9 +162,14 @@ impl Conn<'_> {
         Ok(if in_time { BodyOutcome::Consumed } else { BodyOutcome::TimedOut })
     }
 
+    /// Whether what cannot be understood begins like a HEAD, whose answer has no body.
+    fn has_head(&self) -> bool {
+        self.reader.filled().starts_with(b"HEAD ")
+    }
+
     /// Answers a request that cannot be understood; no request can follow it.
-    fn refuse(&mut self, status: Status) -> NextStep {
-        let form = ResponseForm { head_only: false, is_http_1_1: true, keep_alive: false };
+    fn refuse(&mut self, status: Status, head_only: bool) -> NextStep {
+        let form = ResponseForm { head_only, is_http_1_1: true, keep_alive: false };
         if self.send(&Answer::Status(status), form) { NextStep::Linger } else { NextStep::Close }
     }
 

@@ -28,7 +28,9 @@ pub(crate) fn format(seconds: u64) -> DateText {
 /// Seconds since 1970 of a date in one of HTTP's three forms; `None` for anything else.
 pub(crate) fn parse(value: &[u8]) -> Option<u64> {
     let time = httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()?;
-    Some(seconds(time))
+    let seconds = seconds(time);
+    // The first form is as long as no other. One that comes out different was no date: the 31st of February, say.
+    (value.len() != 29 || format(seconds) == value).then_some(seconds)
 }
 
 /// The current date. Each connection has its own, which is cheaper than to share one.
@@ -72,7 +74,19 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_a_date() {
-        for form in ["", "yesterday", "Sun, 06 Nov 1994", "Sun, 99 Nov 1994 08:49:37 GMT", "784111777"] {
+        for form in ["", "yesterday", "Sun, 06 Nov 1994", "Sun, 99 Nov 1994 08:49:37 GMT", "784111777"]
+            .into_iter()
+            .chain([
+                "Mon, 06 Nov 1994 08:49:37 GMT",
+                "Thu, 31 Feb 1994 08:49:37 GMT",
+                "Sun, 06 Nov 1994 24:49:37 GMT",
+            ])
+            .chain([
+                "Sun, 06 Nov 1994 08:49:37 UTC",
+                "sun, 06 nov 1994 08:49:37 gmt",
+                "Sun, 6 Nov 1994 08:49:37 GMT",
+            ])
+        {
             assert_eq!(parse(form.as_bytes()), None, "{form}");
         }
         assert_eq!(parse(b"\xff\xfe"), None);

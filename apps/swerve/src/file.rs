@@ -1,35 +1,28 @@
 //! A file as an answer: its header fields, and its bytes or an open descriptor.
 //!
-//! Invariant: the fields, the length and the bytes of a [`File`] belong together: a small file is read
-//! between two reads of its stamp that give the same. A stamp that is only seconds old proves nothing
-//! (another write could leave it unchanged), so such a file is not *settled*: its entity tag is weak, and it
-//! is read again rather than compared.
+//! Invariant: the fields, the length and the bytes of a [`File`] belong together: a small file is read between two reads
+//! of its stamp that give the same, and its entity tag is made of the bytes that were read. As long as its stamp is
+//! not settled ([`Stamp::is_settled`]) it is read again rather than compared.
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::beneath::Root;
+use crate::mime;
 use crate::status::Status;
-use crate::{date, mime};
-
-/// How many seconds old a change must be for its stamp to be trusted: more than the resolution of any file
-/// system's clock (FAT: 2 s).
-const SETTLING: u64 = 3;
+use crate::validators::{Stamp, Validators};
 
 /// A regular file.
 pub(crate) struct File {
     /// `Content-Type`, `Content-Length`, `Last-Modified` and `ETag`, as header lines.
     fields: Vec<u8>,
     /// Where `Last-Modified` begins in `fields`.
-    validators: usize,
-    /// The entity tag, with its quotes.
-    tag: Box<[u8]>,
-    /// When it was modified last, in seconds since 1970.
-    modified: u64,
+    validator_lines: usize,
+    validators: Validators,
     length: u64,
     pub(crate) content: Content,
     stamp: Stamp,
@@ -50,28 +43,6 @@ pub(crate) enum Found {
     Folder,
 }
 
-/// Identifies a file and its last change: differs if the file is another one or was written.
-#[derive(PartialEq, Eq, Clone, Copy)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    length: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    fn of(stat: &Stat) -> Stamp {
-        Stamp {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-            length: stat.st_size as u64,
-            modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
-            changed: (stat.st_ctime, stat.st_ctime_nsec as i64),
-        }
-    }
-}
-
 /// Finds `name` in the folder. Returns `known` if the file has not changed since; otherwise opens the file,
 /// and reads it if it has at most `small` bytes.
 ///
@@ -81,7 +52,7 @@ impl Stamp {
 /// # Blocking
 /// Waits for the disk: call it on the blocking pool.
 pub(crate) fn find(root: &Root, name: &[u8], known: Option<Arc<File>>, small: u64) -> Result<Found, Status> {
-    let now = date::seconds(lamprey::sim::system_time());
+    let now = lamprey::sim::system_time();
     let fd = root.open_file(name).map_err(refusal)?;
     let stat = rustix::fs::fstat(&fd).map_err(refusal)?;
     match FileType::from_raw_mode(stat.st_mode) {
@@ -93,10 +64,11 @@ pub(crate) fn find(root: &Root, name: &[u8], known: Option<Arc<File>>, small: u6
     if let Some(known) = known.filter(|known| known.settled && known.stamp == stamp) {
         return Ok(Found::File(known));
     }
-    let (content, stamp) = if stamp.length > small {
+    let (content, stamp) = if stamp.length() > small {
         (Content::Open(fd), stamp)
     } else {
-        read_whole(&fd, stamp).map_err(refusal)?
+        let (bytes, stamp) = read_whole(&fd, stamp).map_err(refusal)?;
+        (Content::Whole(bytes), stamp)
     };
     Ok(Found::File(Arc::new(File::new(name, content, stamp, now))))
 }
@@ -112,19 +84,18 @@ fn refusal(error: Errno) -> Status {
 
 /// Reads a small file whole, and again if it changes meanwhile. Of a file that changes all the time, returns
 /// what was read last.
-fn read_whole(fd: &OwnedFd, mut stamp: Stamp) -> Result<(Content, Stamp), Errno> {
+fn read_whole(fd: &OwnedFd, mut stamp: Stamp) -> Result<(Vec<u8>, Stamp), Errno> {
     let mut tries = 3;
     loop {
-        let mut bytes = vec![0; stamp.length as usize];
+        let mut bytes = vec![0; stamp.length() as usize];
         let length = read_at(fd, &mut bytes, 0)?;
         bytes.truncate(length);
         let after = Stamp::of(&rustix::fs::fstat(fd)?);
-        let quiet = after == stamp && length as u64 == stamp.length;
+        let quiet = after == stamp && length as u64 == stamp.length();
         tries -= 1;
         // A file that grew a lot is not read again: it could be too large for memory.
-        if quiet || tries == 0 || after.length > 2 * stamp.length + 4096 {
-            stamp.length = length as u64;
-            return Ok((Content::Whole(bytes), stamp));
+        if quiet || tries == 0 || after.length() > 2 * stamp.length() + 4096 {
+            return Ok((bytes, stamp));
         }
         stamp = after;
     }
@@ -145,23 +116,17 @@ fn read_at(fd: &OwnedFd, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> 
 }
 
 impl File {
-    fn new(name: &[u8], content: Content, stamp: Stamp, now: u64) -> File {
-        let settled =
-            u64::try_from(stamp.changed.0).is_ok_and(|changed| changed.saturating_add(SETTLING) < now);
-        // HTTP forbids a `Last-Modified` in the future.
-        let modified = u64::try_from(stamp.modified.0).unwrap_or(0).min(now);
-        let weak = if settled { "" } else { "W/" };
-        let nanos = i128::from(stamp.modified.0) * 1_000_000_000 + i128::from(stamp.modified.1);
-        let tag = format!("{weak}\"{nanos:x}-{:x}\"", stamp.length);
+    fn new(name: &[u8], content: Content, stamp: Stamp, now: SystemTime) -> File {
+        let (validators, length) = match &content {
+            Content::Whole(bytes) => (Validators::of_bytes(bytes, &stamp, now), bytes.len() as u64),
+            Content::Open(_) => (Validators::of_stamp(&stamp, now), stamp.length()),
+        };
         let (kind, charset) = mime::of(name);
         let mut fields =
-            format!("Content-Type: {kind}{charset}\r\nContent-Length: {}\r\n", stamp.length).into_bytes();
-        let validators = fields.len();
-        fields.extend_from_slice(b"Last-Modified: ");
-        fields.extend_from_slice(&date::format(modified));
-        let _ = write!(fields, "\r\nETag: {tag}\r\n");
-        let tag = tag.into_bytes().into_boxed_slice();
-        File { fields, validators, tag, modified, length: stamp.length, content, stamp, settled }
+            format!("Content-Type: {kind}{charset}\r\nContent-Length: {length}\r\n").into_bytes();
+        let validator_lines = fields.len();
+        validators.write_to(&mut fields);
+        File { fields, validator_lines, validators, length, content, stamp, settled: stamp.is_settled(now) }
     }
 
     /// The header lines of an answer with the whole file.
@@ -170,18 +135,13 @@ impl File {
     }
 
     /// The header lines of `304 Not Modified`.
-    pub(crate) fn validators(&self) -> &[u8] {
-        &self.fields[self.validators..]
+    pub(crate) fn validator_lines(&self) -> &[u8] {
+        &self.fields[self.validator_lines..]
     }
 
-    /// The entity tag with its quotes, `W/` before them if it is weak.
-    pub(crate) fn tag(&self) -> &[u8] {
-        &self.tag
-    }
-
-    /// When it was modified last, in seconds since 1970.
-    pub(crate) fn modified(&self) -> u64 {
-        self.modified
+    /// What conditions are compared with.
+    pub(crate) fn validators(&self) -> &Validators {
+        &self.validators
     }
 
     /// The value of `Content-Length`.

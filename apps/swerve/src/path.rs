@@ -5,6 +5,7 @@
 //! never repaired, so each file has one address. (This is the first of two checks: that the file lies in the
 //! folder is checked by the kernel, see `beneath`.)
 
+use crate::host::is_host;
 use crate::status::Status;
 
 /// The file that the address of a folder refers to.
@@ -25,14 +26,16 @@ pub fn split(target: &str) -> Result<(&str, &str), Status> {
     Ok(local.split_at(local.find('?').unwrap_or(local.len())))
 }
 
-/// The part of an absolute target after `http://host`; `None` if the target is not absolute.
+/// The part of an absolute target after `http://host`; `None` if the target is not absolute, or has no host or a user
+/// (RFC 9110, 4.2).
 fn without_authority(target: &str) -> Option<&str> {
     let (scheme, rest) = target.split_once("://")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
         return None;
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    (end > 0).then(|| &rest[end..])
+    let (host, rest) = rest.split_at(end);
+    (is_host(host.as_bytes()) && !host.is_empty() && !host.starts_with(':')).then_some(rest)
 }
 
 /// Writes into `name` the name of the file at `path` (which begins with a slash), relative to the folder.

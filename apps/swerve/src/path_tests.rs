@@ -76,6 +76,13 @@ fn tricks_are_refused() {
         ("file:///etc/passwd", 400),
         ("http:///etc/passwd", 400),
         ("http://h#x", 400),
+        ("http://u@h/a", 400),
+        ("http://u:p@h:80/a", 400),
+        ("http://:80/a", 400),
+        ("http://h:x/a", 400),
+        ("http://?q", 400),
+        ("http://[::1/a", 400),
+        ("http:/h/a", 400),
         ("http://h//etc", 404),
         ("host:80", 400),
     ];

@@ -11,7 +11,7 @@ use lamprey::net::TcpStream;
 use lamprey::{CancelToken, Cancelled};
 
 use crate::config::Limits;
-use crate::scan::{Scan, scan};
+use crate::scan::{Scan, empty_lines, scan};
 use crate::status::Status;
 
 /// The size of the buffer at first: enough for what browsers send.
@@ -58,10 +58,10 @@ impl Reader {
     ) -> io::Result<RequestHead> {
         let (mut searched, mut begun, mut deadline) = (0, false, None);
         loop {
-            if searched == 0 {
-                // Blank lines before a request are allowed, and ignored.
-                let blank = self.filled().iter().take_while(|byte| b"\r\n".contains(byte)).count();
-                self.consume(blank);
+            let empty = empty_lines(self.filled());
+            if empty > 0 {
+                self.consume(empty);
+                searched = 0;
             }
             match scan(self.filled(), searched, limits) {
                 Scan::Whole(length) => return Ok(RequestHead::Complete(length)),

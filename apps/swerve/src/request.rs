@@ -4,26 +4,13 @@
 //! Ambiguous requests (two lengths, a length and a coding, two hosts) are refused, so that no proxy in front
 //! of this server can see other boundaries between requests.
 
-use std::mem::MaybeUninit;
-
 use crate::cond::Conditions;
+use crate::host::is_host;
+use crate::line::{self, Method};
 use crate::status::Status;
 
 /// The most header fields a request may have.
 const MOST_FIELDS: usize = 100;
-
-/// The method of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// The file.
-    Get,
-    /// Its header alone.
-    Head,
-    /// Known, but not allowed for files.
-    Other,
-    /// Of no standard.
-    Unknown,
-}
 
 /// How the body is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,39 +47,30 @@ pub struct Request<'a> {
 /// # Errors
 /// The status to answer with. The connection must end after it, because the end of the request is unknown.
 pub fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
-    let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
-    let mut raw = httparse::Request::new(&mut []);
-    match raw.parse_with_uninit_headers(block, &mut fields) {
-        Ok(httparse::Status::Complete(length)) if length == block.len() => {}
-        Ok(_) => return Err(Status::BadRequest),
+    let end = block.iter().position(|&byte| byte == b'\n').ok_or(Status::BadRequest)?;
+    let (first, rest) = (&block[..end], &block[end + 1..]);
+    let line = line::parse(first.strip_suffix(b"\r").unwrap_or(first))?;
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let fields = match httparse::parse_headers(rest, &mut fields) {
+        Ok(httparse::Status::Complete((length, fields))) if length == rest.len() => fields,
         Err(httparse::Error::TooManyHeaders) => return Err(Status::HeadersTooLarge),
-        Err(httparse::Error::Version) => return Err(version_refusal(block)),
-        Err(_) => return Err(Status::BadRequest),
-    }
-    let (Some(method), Some(target), Some(version)) = (raw.method, raw.path, raw.version) else {
-        return Err(Status::BadRequest);
+        Ok(_) | Err(_) => return Err(Status::BadRequest),
     };
+    let is_http_1_1 = line.is_http_1_1;
     let mut seen = Fields::default();
-    for field in raw.headers.iter() {
+    for field in fields {
         seen.take(field.name, field.value.trim_ascii())?;
     }
-    let is_http_1_1 = version >= 1;
     if seen.hosts > 1 || (is_http_1_1 && seen.hosts == 0) {
         return Err(Status::BadRequest);
     }
-    let body = match (seen.chunked, seen.length) {
-        (true, Some(_)) => return Err(Status::BadRequest),
-        (true, None) if !is_http_1_1 => return Err(Status::BadRequest),
-        (true, None) => Body::Chunked,
-        (false, None | Some(0)) => Body::None,
-        (false, Some(length)) => Body::Length(length),
-    };
+    let body = seen.body(is_http_1_1)?;
     if seen.strange_expectation && is_http_1_1 {
         return Err(Status::ExpectationFailed);
     }
     Ok(Request {
-        method: method_of(method),
-        target,
+        method: line.method,
+        target: line.target,
         is_http_1_1,
         keep_alive: !seen.close && (is_http_1_1 || seen.keep_alive),
         body,
@@ -101,34 +79,15 @@ pub fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
     })
 }
 
-fn method_of(name: &str) -> Method {
-    match name {
-        "GET" => Method::Get,
-        "HEAD" => Method::Head,
-        "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH" => Method::Other,
-        _ => Method::Unknown,
-    }
-}
-
-/// The answer to a version that is not 1.0 or 1.1: another version of HTTP, or not HTTP at all.
-fn version_refusal(block: &[u8]) -> Status {
-    let line = block.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or(b"");
-    let word = line.trim_ascii().rsplit(|&byte| byte == b' ').next().unwrap_or(b"");
-    match word.strip_prefix(b"HTTP/") {
-        Some([major, b'.', minor]) if major.is_ascii_digit() && minor.is_ascii_digit() => {
-            Status::VersionNotSupported
-        }
-        Some([major]) if major.is_ascii_digit() => Status::VersionNotSupported,
-        _ => Status::BadRequest,
-    }
-}
-
 /// The fields that matter to this server, collected one by one.
 #[derive(Default)]
 struct Fields<'a> {
     hosts: usize,
     length: Option<u64>,
+    /// Whether there is a list of transfer codings, whether the last one is `chunked`, and whether there are others.
+    codings: bool,
     chunked: bool,
+    unknown_coding: bool,
     close: bool,
     keep_alive: bool,
     expects_continue: bool,
@@ -151,25 +110,17 @@ impl<'a> Fields<'a> {
                 self.close |= has_word(value, b"close");
                 self.keep_alive |= has_word(value, b"keep-alive");
             }
-            13 if is("If-None-Match") => {
-                let repeated = self.conditions.if_none_match.is_some();
-                self.conditions.if_none_match = Some(if repeated { b"" } else { value });
-            }
+            8 if is("If-Match") => self.conditions.if_match.push(value),
+            13 if is("If-None-Match") => self.conditions.if_none_match.push(value),
             14 if is("Content-Length") => {
                 let length = number(value).ok_or(Status::BadRequest)?;
                 if self.length.replace(length).is_some() {
                     return Err(Status::BadRequest);
                 }
             }
-            17 if is("Transfer-Encoding") => {
-                if !value.eq_ignore_ascii_case(b"chunked") {
-                    return Err(Status::NotImplemented);
-                }
-                if std::mem::replace(&mut self.chunked, true) {
-                    return Err(Status::BadRequest);
-                }
-            }
-            17 if is("If-Modified-Since") => self.conditions.if_modified_since = Some(value),
+            17 if is("Transfer-Encoding") => self.take_codings(value)?,
+            17 if is("If-Modified-Since") => take_date(&mut self.conditions.if_modified_since, value),
+            19 if is("If-Unmodified-Since") => take_date(&mut self.conditions.if_unmodified_since, value),
             _ => {}
         }
         Ok(())
@@ -177,9 +128,39 @@ impl<'a> Fields<'a> {
 
     fn host(&mut self, value: &[u8]) -> Result<(), Status> {
         self.hosts += 1;
-        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte);
-        if value.iter().all(allowed) { Ok(()) } else { Err(Status::BadRequest) }
+        if is_host(value) { Ok(()) } else { Err(Status::BadRequest) }
     }
+
+    /// Takes a line of `Transfer-Encoding`; several are one list.
+    fn take_codings(&mut self, list: &[u8]) -> Result<(), Status> {
+        self.codings = true;
+        for coding in list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|one| !one.is_empty()) {
+            if self.chunked {
+                return Err(Status::BadRequest);
+            }
+            self.chunked = coding.eq_ignore_ascii_case(b"chunked");
+            self.unknown_coding |= !self.chunked;
+        }
+        Ok(())
+    }
+
+    /// How the body is framed (RFC 9112, 6.3).
+    fn body(&self, is_http_1_1: bool) -> Result<Body, Status> {
+        match (self.codings, self.length) {
+            (false, None | Some(0)) => Ok(Body::None),
+            (false, Some(length)) => Ok(Body::Length(length)),
+            // Some would see its end at the length, others at the last chunk.
+            (true, length) if length.is_some() || !is_http_1_1 => Err(Status::BadRequest),
+            (true, _) if self.unknown_coding => Err(Status::NotImplemented),
+            (true, _) if self.chunked => Ok(Body::Chunked),
+            (true, _) => Err(Status::BadRequest),
+        }
+    }
+}
+
+/// Takes a field that has one date; several lines are no date.
+fn take_date<'a>(field: &mut Option<&'a [u8]>, value: &'a [u8]) {
+    *field = Some(if field.is_some() { b"" } else { value });
 }
 
 /// Whether a comma-separated list contains `word`, in upper or lower case.

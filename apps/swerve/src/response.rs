@@ -46,7 +46,7 @@ pub(crate) fn send(
         }
         Answer::NotModified(file) => {
             begin(head, Status::NotModified, date, form);
-            head.extend_from_slice(file.validators());
+            head.extend_from_slice(file.validator_lines());
             head.extend_from_slice(b"\r\n");
             send_bytes(to, Status::NotModified, head, b"")
         }

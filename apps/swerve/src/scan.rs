@@ -1,6 +1,7 @@
-//! Where a header block ends, and whether it is within its limits of length.
+//! Where a header block begins and ends, and whether it is within its limits of length.
 
 use crate::config::Limits;
+use crate::line::is_of_token;
 use crate::status::Status;
 
 /// What a buffer begins with.
@@ -13,11 +14,27 @@ pub enum Scan {
     Wrong(Status),
 }
 
-/// Looks for the end of the header block; the first `searched` bytes have been searched before.
+/// How many bytes at the front are empty lines: some clients send them before a request, and they are ignored.
+pub fn empty_lines(bytes: &[u8]) -> usize {
+    let mut count = 0;
+    loop {
+        count += match &bytes[count..] {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return count,
+        };
+    }
+}
+
+/// Looks for the end of the header block; the first `searched` bytes have been searched before, and there are no empty
+/// lines at the front.
 pub fn scan(bytes: &[u8], searched: usize, limits: &Limits) -> Scan {
-    // Another protocol (TLS, for example) is refused at its first byte, not after the time limit.
-    if bytes.first().is_some_and(|byte| !byte.is_ascii_alphanumeric() && !b"!#$%&'*+-.^_`|~".contains(byte)) {
-        return Scan::Wrong(Status::BadRequest);
+    match bytes {
+        // The rest of an empty line is on its way.
+        b"\r" => return Scan::Part,
+        // Another protocol (TLS, for example) is refused at its first byte, not after the time limit.
+        [first, ..] if !is_of_token(*first) => return Scan::Wrong(Status::BadRequest),
+        _ => {}
     }
     match end_of_block(bytes, searched.saturating_sub(2)) {
         Some(length) if length > limits.head_bytes => Scan::Wrong(too_long(&bytes[..length])),
@@ -69,6 +86,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn empty_lines_end_with_a_line_feed() {
+        for (bytes, count) in
+            [("\r\n\n\r\nG", 5), ("G\r\n", 0), ("\r\n\r", 2), ("\r", 0), ("\rG", 0), ("", 0)]
+        {
+            assert_eq!(empty_lines(bytes.as_bytes()), count, "{bytes:?}");
+        }
+        let scan = |text: &str| scan(text.as_bytes(), 0, &Limits::default());
+        assert!(matches!(scan("\r"), Scan::Part));
+        assert!(matches!(scan("\rG"), Scan::Wrong(Status::BadRequest)));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Status {
     MethodNotAllowed = 405,
     /// 408 Request Timeout.
     RequestTimeout = 408,
+    /// 412 Precondition Failed.
+    PreconditionFailed = 412,
     /// 414 URI Too Long.
     UriTooLong = 414,
     /// 417 Expectation Failed.
@@ -53,6 +55,7 @@ impl Status {
             Status::NotFound => "404 Not Found",
             Status::MethodNotAllowed => "405 Method Not Allowed",
             Status::RequestTimeout => "408 Request Timeout",
+            Status::PreconditionFailed => "412 Precondition Failed",
             Status::UriTooLong => "414 URI Too Long",
             Status::ExpectationFailed => "417 Expectation Failed",
             Status::HeadersTooLarge => "431 Request Header Fields Too Large",
@@ -74,6 +77,7 @@ impl Status {
             Status::NotFound => "There is no such file here.",
             Status::MethodNotAllowed => "Files can only be read: use GET or HEAD.",
             Status::RequestTimeout => "The request did not arrive in time.",
+            Status::PreconditionFailed => "The file is not the version that the request asks for.",
             Status::UriTooLong => "The address is too long.",
             Status::ExpectationFailed => "Only 100-continue can be expected.",
             Status::HeadersTooLarge => "The header is too long.",
