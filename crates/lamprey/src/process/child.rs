@@ -48,12 +48,21 @@ pub struct Child {
     kill_on_drop: bool,
     /// It was started as the first of a group of processes, which is killed with it.
     leads_group: bool,
+    /// The program has been told that it has ended.
+    status_is_taken: bool,
 }
 
 impl Child {
     pub(super) fn new(child: process::Child, kill_on_drop: bool, leads_group: bool) -> io::Result<Self> {
-        let mut this =
-            Self { stdin: None, stdout: None, stderr: None, child: Some(child), kill_on_drop, leads_group };
+        let mut this = Self {
+            stdin: None,
+            stdout: None,
+            stderr: None,
+            child: Some(child),
+            kill_on_drop,
+            leads_group,
+            status_is_taken: false,
+        };
         let std = this.std();
         let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
         this.stdin = stdin.map(|pipe| OwnedFd::from(pipe).try_into()).transpose()?;
@@ -95,7 +104,9 @@ impl Child {
     /// As `wait`.
     pub async fn wait_async(&mut self) -> io::Result<ExitStatus> {
         self.stdin = None;
-        exit(self.std()).await
+        let status = exit(self.std()).await?;
+        self.status_is_taken = true;
+        Ok(status)
     }
 
     /// [`wait`](Self::wait) as an event.
@@ -140,7 +151,9 @@ impl Child {
     /// # Errors
     /// Those of `waitpid(2)`.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.std().try_wait()
+        let status = self.std().try_wait()?;
+        self.status_is_taken |= status.is_some();
+        Ok(status)
     }
 
     /// Kills the child, by `SIGKILL`. [`wait`](Self::wait) says when it has ended. One that has ended already stays as it is.
@@ -155,12 +168,33 @@ impl Child {
     }
 
     /// Sends `signal` to the child's group of processes, of which it is the first: it was started with
-    /// [`process_group(0)`](super::Command::process_group), so those that it has started itself get the signal as well.
+    /// [`process_group(0)`](super::Command::process_group), so those that it has started itself get the signal as well, also when
+    /// the child itself has ended.
     ///
     /// # Errors
-    /// `NotFound` if the child has ended, or has no group of its own; as [`signal`](Self::signal).
+    /// `NotFound` if no process of the group is left, or the child has no group of its own; as [`signal`](Self::signal).
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::process::Command;
+    /// use lamprey::signal::Signal;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let mut shell = Command::new("sh").args(["-c", "sleep 60 &"]).process_group(0).spawn()?;
+    /// shell.wait()?; // the shell has ended, its `sleep` has not
+    /// shell.signal_group(Signal::KILL)?;
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn signal_group(&mut self, signal: Signal) -> io::Result<()> {
-        self.send(signal, true)
+        check(signal)?;
+        let leader = Pid::from_child(self.std()).as_raw_pid();
+        // While the group has a process, the leader's number is not another's. One that is, is so because the group is gone.
+        if self.has_ended()? && number_is_used(leader) {
+            return Err(nobody(signal));
+        }
+        send(-leader, signal)
     }
 
     /// Sends `signal` to the child.
@@ -184,28 +218,55 @@ impl Child {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn signal(&mut self, signal: Signal) -> io::Result<()> {
-        self.send(signal, false)
-    }
-
-    fn send(&mut self, signal: Signal, to_group: bool) -> io::Result<()> {
-        if self.try_wait()?.is_some() {
-            let text = format!("{signal} cannot be sent to a child process that has ended");
-            return Err(io::Error::new(ErrorKind::NotFound, text));
-        }
-        if !(1..=libc::SIGRTMAX()).contains(&signal.as_raw()) {
-            return Err(io::Error::new(
-                ErrorKind::InvalidInput,
-                format!("there is no signal {}", signal.as_raw()),
-            ));
+        check(signal)?;
+        if self.has_ended()? {
+            return Err(nobody(signal));
         }
         // It has not been reaped, so its number is not another's.
-        let pid = Pid::from_child(self.std()).as_raw_pid();
-        // SAFETY: `kill` takes two numbers, and touches no memory of this process.
-        match unsafe { libc::kill(if to_group { -pid } else { pid }, signal.as_raw()) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
+        send(Pid::from_child(self.std()).as_raw_pid(), signal)
+    }
+
+    /// The child has ended, and has been reaped: by this handle, or by others (`SIGCHLD` is ignored).
+    fn has_ended(&mut self) -> io::Result<bool> {
+        match self.std().try_wait() {
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Ok(true),
+            status => Ok(status?.is_some()),
         }
     }
+}
+
+/// # Errors
+/// `InvalidInput` if there is no such signal.
+fn check(signal: Signal) -> io::Result<()> {
+    if (1..=libc::SIGRTMAX()).contains(&signal.as_raw()) {
+        return Ok(());
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, format!("there is no signal {}", signal.as_raw())))
+}
+
+/// Sends `signal` to a process, or, for a number below zero, to a group of processes.
+fn send(to: i32, signal: Signal) -> io::Result<()> {
+    // SAFETY: `kill` takes two numbers, and touches no memory of this process.
+    if unsafe { libc::kill(to, signal.as_raw()) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.raw_os_error() == Some(libc::ESRCH) => Err(nobody(signal)),
+        error => Err(error),
+    }
+}
+
+/// There is a process, or a thread, with this number.
+fn number_is_used(pid: i32) -> bool {
+    // SAFETY: without a signal it only says whether it could be sent.
+    let answer = unsafe { libc::kill(pid, 0) };
+    answer == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+}
+
+fn nobody(signal: Signal) -> io::Error {
+    let text =
+        format!("{signal} cannot be sent to a child process that has ended, or to a group without processes");
+    io::Error::new(ErrorKind::NotFound, text)
 }
 
 impl TryFrom<process::Child> for Child {
@@ -219,9 +280,10 @@ impl TryFrom<process::Child> for Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if self.kill_on_drop {
+        if self.kill_on_drop && !self.status_is_taken {
             // It fails for one that has ended, or is another user's: there is no more to do.
-            let _ = self.send(Signal::KILL, self.leads_group);
+            let _ =
+                if self.leads_group { self.signal_group(Signal::KILL) } else { self.signal(Signal::KILL) };
         }
         self.child.take().into_iter().for_each(reaper::adopt);
     }

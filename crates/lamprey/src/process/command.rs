@@ -138,9 +138,9 @@ impl Command {
         self.with_std(|std| std.process_group(group))
     }
 
-    /// A child that is dropped before it has ended is killed: also when the host that waits for it is cancelled, or runs out of time.
-    /// Processes that it has started itself (`sh -c "a; b"` starts `a`) are killed only if it has a group of its own:
-    /// [`process_group(0)`](Self::process_group).
+    /// A child that is dropped before its status was returned is killed: also when the host that waits for it is cancelled, or runs
+    /// out of time. Processes that it has started itself (`sh -c "a; b"` starts `a`) are killed only if it has a group of its own,
+    /// [`process_group(0)`](Self::process_group); then also if the child itself has ended.
     pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
         self.settings.kill_on_drop = kill;
         self

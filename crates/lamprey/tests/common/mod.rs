@@ -63,7 +63,7 @@ pub fn within<T: Send + 'static>(limit: Duration, f: impl FnOnce() -> T + Send +
 
 /// Waits, as a host or an OS thread, until `is` holds.
 #[track_caller]
-pub fn eventually(what: &str, is: impl Fn() -> bool) {
+pub fn eventually(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + FOREVER;
     while !is() {
         assert!(Instant::now() < deadline, "never came: {what}");

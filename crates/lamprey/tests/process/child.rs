@@ -6,7 +6,7 @@ use lamprey::event::{Event, choose, timeout};
 use lamprey::process::{Child, Command, Stdio};
 use lamprey::signal::Signal;
 use lamprey::{scope, spawn, wait, with_timeout};
-use std::io::{BufRead, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn exits(code: i32) -> Command {
 }
 
 /// The process is there, and has not ended.
-fn runs(id: u32) -> bool {
+pub fn runs(id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
@@ -219,35 +219,6 @@ fn a_start_that_is_dropped_at_any_moment_leaves_nothing() {
     }
     let (output, text) = rerun("a_start_that_is_dropped_at_any_moment_leaves_nothing", "child");
     assert!(output.status.success(), "{text}");
-}
-
-/// A shell with a group of its own, and the number of the process that it has started.
-fn shell_with_child() -> (Child, u32) {
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", "sleep 1000 & echo $!; wait"])
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
-    let mut child = shell.spawn().unwrap();
-    let mut line = String::new();
-    std::io::BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    (child, line.trim().parse().unwrap())
-}
-
-#[test]
-fn a_group_gets_signals_as_a_whole() {
-    run(1, || {
-        let (mut child, grandchild) = shell_with_child();
-        child.signal_group(Signal::TERM).unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
-        eventually("the shell's child is gone", || !runs(grandchild));
-        assert_eq!(child.signal_group(Signal::TERM).unwrap_err().kind(), ErrorKind::NotFound);
-
-        let (child, grandchild) = shell_with_child();
-        drop(child);
-        eventually("the shell's child is gone", || !runs(grandchild));
-    });
 }
 
 #[test]

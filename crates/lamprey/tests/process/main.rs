@@ -4,5 +4,7 @@
 mod common;
 
 mod child;
+mod errors;
+mod groups;
 mod many;
 mod pipes;
