@@ -155,7 +155,9 @@ mod std_form {
         // Relaxed: the value is a constant of the process; a thread that reads the old one only executes an
         // unneeded fence.
         if MEMBARRIER.load(Ordering::Relaxed) == 1 {
-            let state = if membarrier(REGISTER_PRIVATE_EXPEDITED) { 2 } else { 3 };
+            // Both: a filter may let one of them through.
+            let is_there = membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED);
+            let state = if is_there { 2 } else { 3 };
             // Relaxed: a constant of the process; a late reader only executes an unneeded fence.
             MEMBARRIER.store(state, Ordering::Relaxed);
         }
@@ -193,7 +195,11 @@ mod std_form {
         // Relaxed: a constant of the process. A light side that has read the old value and executes a real
         // fence pairs with the fence below.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
-            crate::bug::bug!("membarrier was registered and then refused");
+            crate::bug::say!(
+                "the system call membarrier has worked in this process, and is refused now: a filter (seccomp) that refuses it must \
+                 be installed before the first runtime is made"
+            );
+            std::process::abort();
         }
         // StoreLoad race: the caller's store before against its load after; pairs with `light_barrier`.
         fence(Ordering::SeqCst);

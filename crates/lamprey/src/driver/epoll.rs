@@ -14,16 +14,16 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
-use rustix::io::Errno;
+use rustix::event::{EventfdFlags, eventfd};
 
 use super::reactor::Reactor;
 use super::readiness::Readiness;
+use crate::kernel::epoll::wait;
 use crate::sched::source::{Helper, Notifier, Source};
 
 /// The event data of the eventfd; no slab ever has this many slots.
@@ -32,7 +32,6 @@ const NOTIFY_KEY: u64 = u64::MAX;
 const BATCH: usize = 256;
 /// The largest number of batches that a helper fetches in one call.
 const MOST_BATCHES: usize = 16;
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// The event loop for sockets: Linux epoll, edge-triggered, one instance for each worker.
 ///
@@ -47,7 +46,6 @@ pub struct Epoll {
     events: Box<[MaybeUninit<Event>; BATCH]>,
     found: Vec<(Arc<Readiness>, EventFlags)>,
     notified: bool,
-    whole_milliseconds: bool,
 }
 
 impl Epoll {
@@ -65,23 +63,18 @@ impl Epoll {
             events: Box::new([const { MaybeUninit::uninit() }; BATCH]),
             found: Vec::with_capacity(BATCH),
             notified: false,
-            whole_milliseconds: false,
         })
     }
 
     /// Fetches one batch of events and wakes their waiters; true if the batch was full, so that there may be more.
-    fn turn(&mut self, timeout: Option<&Timespec>) -> Result<bool, Errno> {
+    fn turn(&mut self, timeout: Option<Duration>) -> bool {
         self.reactor.is_served();
-        let events = if self.whole_milliseconds {
-            wait_milliseconds(&self.reactor, &mut self.events[..], timeout)?
-        } else {
-            epoll::wait(&*self.reactor, &mut self.events[..], timeout)?.0
-        };
+        let events = wait(&*self.reactor, &mut self.events[..], timeout);
         let is_full = events.len() == BATCH;
         if !events.is_empty() {
             self.notified |= dispatch(&self.reactor, events, &mut self.found);
         }
-        Ok(is_full)
+        is_full
     }
 }
 
@@ -100,8 +93,7 @@ impl Epoll {
 
     /// Fetches what is there, as far as that is not very much; true if there may be more.
     pub(super) fn poll_many(&mut self) -> bool {
-        // A refused call may have left some.
-        (0..MOST_BATCHES).all(|_| self.turn(Some(&NOW)).unwrap_or(true))
+        (0..MOST_BATCHES).all(|_| self.turn(Some(Duration::ZERO)))
     }
 }
 
@@ -122,13 +114,7 @@ fn help(reactor: &Reactor, notify: &OwnedFd) {
     let mut found = Vec::new();
     let mut notified = false;
     for _ in 0..MOST_BATCHES {
-        // An interrupted or refused call finds nothing; the next one will.
-        let timeout = timespec(Duration::ZERO);
-        let fetched = match epoll::wait(reactor, &mut events[..], Some(&timeout)) {
-            Ok((fetched, _)) => fetched,
-            Err(Errno::NOSYS) => wait_milliseconds(reactor, &mut events[..], Some(&NOW)).unwrap_or_default(),
-            Err(_) => break,
-        };
+        let fetched = wait(reactor, &mut events[..], Some(Duration::ZERO));
         let is_last = fetched.len() < BATCH;
         notified |= dispatch(reactor, fetched, &mut found);
         if is_last {
@@ -146,35 +132,9 @@ pub(super) fn ring(notify: &OwnedFd) {
     let _ = rustix::io::write(notify, &1_u64.to_ne_bytes());
 }
 
-/// The kernel's form of `timeout`.
-fn timespec(timeout: Duration) -> Timespec {
-    // A wait of more than a day ends early and is repeated; that keeps the arithmetic of every kernel in
-    // range.
-    let timeout = timeout.min(Duration::from_secs(86_400));
-    Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() }
-}
-
-/// `epoll_wait`, for kernels without `epoll_pwait2`: the timeout is rounded up to milliseconds.
-fn wait_milliseconds<'a>(
-    reactor: &Reactor,
-    events: &'a mut [MaybeUninit<Event>],
-    timeout: Option<&Timespec>,
-) -> Result<&'a mut [Event], Errno> {
-    let milliseconds =
-        timeout.map_or(-1, |timeout| timeout.tv_sec * 1000 + (timeout.tv_nsec + 999_999) / 1_000_000);
-    let (fd, room) = (reactor.as_fd().as_raw_fd(), events.len() as i32);
-    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `events` has room for `room` of them.
-    let count = unsafe { libc::epoll_wait(fd, events.as_mut_ptr().cast(), room, milliseconds as i32) };
-    let count = usize::try_from(count)
-        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))?;
-    // SAFETY: the kernel has filled in the first `count` events.
-    Ok(unsafe { events[..count].assume_init_mut() })
-}
-
 impl Source for Epoll {
     fn poll(&mut self) {
-        // An interrupted or refused call finds nothing; the next one will.
-        let _ = self.turn(Some(&NOW));
+        self.turn(Some(Duration::ZERO));
     }
 
     fn active(&self) -> bool {
@@ -185,16 +145,8 @@ impl Source for Epoll {
         if std::mem::take(&mut self.notified) {
             return self.poll();
         }
-        let until = timeout.map(timespec);
-        match self.turn(until.as_ref()) {
-            // Linux before 5.11 has no `epoll_pwait2`: whole milliseconds from now on, rounded up.
-            Err(Errno::NOSYS) if !self.whole_milliseconds => {
-                self.whole_milliseconds = true;
-                self.wait(timeout);
-            }
-            // Interrupted by a signal: the worker looks around as after a wake.
-            Ok(_) | Err(_) => {}
-        }
+        // Interrupted by a signal it finds nothing: the worker looks around as after a wake.
+        self.turn(timeout);
         self.notified = false;
     }
 

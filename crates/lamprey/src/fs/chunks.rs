@@ -1,9 +1,11 @@
 //! What a read or a write transfers without waiting, and how much of it before others may run.
 
 use super::{File, Kind};
+pub(super) use crate::kernel::no_wait::CURSOR;
+use crate::kernel::no_wait::{read, write};
 use crate::sched::coop;
-use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
-use std::io::{self, IoSlice, IoSliceMut};
+use rustix::io::Errno;
+use std::io;
 use std::ops::Range;
 
 /// The most bytes that one system call at an offset reads or writes without waiting.
@@ -12,32 +14,29 @@ pub(super) const CHUNK: usize = 256 << 10;
 /// The most bytes that one system call at the cursor reads or writes without waiting.
 const LARGEST: usize = 1 << 20;
 
-/// In place of an offset: the file's cursor, which advances.
-pub(super) const CURSOR: u64 = u64::MAX;
-
 impl File {
     /// Reads as much as is possible without waiting, from an offset or from the cursor; `None` if it has to wait.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Option<io::Result<usize>> {
         let file = self.that_may_not_wait()?;
-        unless_it_waits(in_chunks(buf.len(), from, |range, at| read_now(file, &mut buf[range], at)))
+        unless_it_waits(in_chunks(buf.len(), from, |range, at| read(file, &mut buf[range], at)))
     }
 
     /// Writes as much as is possible without waiting, at an offset or at the cursor; `None` if it has to wait.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write_chunks(&self, buf: &[u8], from: Option<u64>) -> Option<io::Result<usize>> {
         let file = self.that_may_not_wait()?;
-        unless_it_waits(in_chunks(buf.len(), from, |range, at| write_now(file, &buf[range], at)))
+        unless_it_waits(in_chunks(buf.len(), from, |range, at| write(file, &buf[range], at)))
     }
 
     /// One system call of a future.
     pub(super) fn read_chunk(&self, buf: &mut [u8], at: u64) -> Option<io::Result<usize>> {
-        unless_it_waits(read_now(self.that_may_not_wait()?, buf, at))
+        unless_it_waits(read(self.that_may_not_wait()?, buf, at))
     }
 
     /// One system call of a future.
     pub(super) fn write_chunk(&self, buf: &[u8], at: u64) -> Option<io::Result<usize>> {
-        unless_it_waits(write_now(self.that_may_not_wait()?, buf, at))
+        unless_it_waits(write(self.that_may_not_wait()?, buf, at))
     }
 
     /// `None` if each call waits for the disk.
@@ -45,16 +44,6 @@ impl File {
     fn that_may_not_wait(&self) -> Option<&std::fs::File> {
         matches!(self.kind, Kind::Plain).then_some(&self.file)
     }
-}
-
-#[inline]
-fn read_now(file: &std::fs::File, buf: &mut [u8], at: u64) -> Result<usize, Errno> {
-    preadv2(file, &mut [IoSliceMut::new(buf)], at, ReadWriteFlags::NOWAIT)
-}
-
-#[inline]
-fn write_now(file: &std::fs::File, buf: &[u8], at: u64) -> Result<usize, Errno> {
-    pwritev2(file, &[IoSlice::new(buf)], at, ReadWriteFlags::NOWAIT)
 }
 
 /// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not transferred in full, and lets

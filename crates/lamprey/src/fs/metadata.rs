@@ -6,12 +6,12 @@ use self::simulated::{of_path, of_path_async};
 use super::perform::block_async;
 use super::perform::{perform, perform_async};
 use crate::driver::uring::op::stat;
+use crate::kernel;
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -84,12 +84,12 @@ impl Metadata {
     /// When it was made.
     ///
     /// # Errors
-    /// `Unsupported`, if the file system does not keep that.
+    /// `Unsupported`, if the file system does not keep that, or the system does not say it (a sandbox without `statx`).
     pub fn created(&self) -> io::Result<SystemTime> {
         if self.0.stx_mask & libc::STATX_BTIME == 0 {
             return Err(io::Error::new(
                 ErrorKind::Unsupported,
-                "this file system does not keep when a file was made",
+                "this file system does not keep, or does not tell, when a file was made",
             ));
         }
         Ok(time(self.0.stx_btime))
@@ -275,14 +275,7 @@ async fn of_async(file: Option<&Arc<File>>, path: CString, flags: i32) -> io::Re
 
 /// The system call.
 fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
-    let mut place = MaybeUninit::<libc::statx>::zeroed();
-    let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
-    // SAFETY: the path ends with a zero, and the place has room for what the call writes.
-    if unsafe { libc::statx(fd.as_raw_fd(), path.as_ptr(), flags, mask, place.as_mut_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: zeros are a valid value, and the call has written one over them.
-    Ok(Metadata(unsafe { place.assume_init() }))
+    kernel::stat::stat(fd, path, flags).map(Metadata)
 }
 
 /// # Errors

@@ -5,11 +5,11 @@
 //! chunk that is not cached is sent by a thread of the pool for files, which also reads its pages.
 
 use std::future::poll_fn;
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::pin;
 
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::io::Errno;
 
 use super::broken_pipe::ignore_broken_pipes;
 use super::offset::check_offset;
@@ -18,6 +18,7 @@ use super::socket::Socket;
 use super::socket::future::Limit;
 use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::driver::readiness::Interest;
+use crate::kernel::no_wait;
 use crate::sched::Wait;
 use crate::sched::coop_async::{TURN, take_a_turn_async};
 
@@ -104,9 +105,6 @@ fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> 
 /// True if the first and the last byte of this part of `file` are in memory (or beyond its end). False if the
 /// file system cannot report it.
 fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
-    let at_hand = |position: u64| {
-        let mut byte = [0];
-        preadv2(file, &mut [IoSliceMut::new(&mut byte)], position, ReadWriteFlags::NOWAIT).is_ok()
-    };
+    let at_hand = |position: u64| no_wait::read(file, &mut [0], position).is_ok();
     at_hand(offset) && (len <= 1 || at_hand(offset.saturating_add(len - 1).min(i64::MAX as u64)))
 }

@@ -41,7 +41,7 @@ use std::time::Duration;
 /// ```
 ///
 /// # Errors
-/// Those of registering with the event loop, and of `waitpid(2)`.
+/// Those of `waitpid(2)`.
 #[doc(alias = "wait")]
 #[doc(alias = "waitpid")]
 pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send> {
@@ -54,22 +54,23 @@ pub(super) async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
     }
     let pid = Pid::from_child(child);
     // The child has not been reaped, so its number has not been reused.
-    let watched = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
-        Ok(pidfd) => Socket::new(pidfd),
-        Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOSYS) => {
-            return ask_now_and_then(child).await;
-        }
-        Err(error) => return Err(error.into()),
-    };
+    // Without flags, which came later than the call.
+    let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else { return ask_now_and_then(child).await };
+    let watched = Socket::new(pidfd);
     let ended = watched.attempt_async(Interest::Read, None, |_| match child.try_wait() {
         Ok(Some(status)) => Ok(status),
         Ok(None) => Err(Errno::AGAIN),
         Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::CHILD)),
     });
-    ended.await
+    match ended.await {
+        Ok(status) => Ok(status),
+        // Of the child, which says it again; or of watching it, which is not needed.
+        Err(_) => ask_now_and_then(child).await,
+    }
 }
 
-/// Waits without a descriptor, of which there is none left (or the kernel is older than Linux 5.3).
+/// Waits without a descriptor that can be watched: there is none left, or the kernel has none (before Linux 5.3), or does not let this
+/// process have one.
 async fn ask_now_and_then(child: &mut Child) -> io::Result<ExitStatus> {
     let mut pauses = Pauses::new(Duration::from_millis(1), Duration::from_millis(100));
     loop {

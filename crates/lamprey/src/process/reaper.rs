@@ -4,20 +4,22 @@
 //! * The list, under its lock, owns the children; only the thread takes one out. So a child's number is not used again while it is
 //!   in the list.
 //! * While the list is not empty, the thread runs, or could not be started: then the next child that is added tries again.
-//! * The thread asks each child of the list at least each [`PATROL`] if it has no pidfd (no descriptors are left, or an old kernel).
+//! * The thread asks each child of the list at least each [`PATROL`] if it has no pidfd (no descriptors are left, or the kernel
+//!   refuses one), or if that said that it has ended, and it has not.
 //!
 //! # Rejected
 //! * `SIGCHLD`: there is one handler in a process, it is told of all children at once, and the program's own handlers and
 //!   libraries have it already.
 //! * `waitpid(-1)`: it takes the status of children that others wait for.
 
-use crate::bug::say;
+use crate::kernel::epoll::wait as wait_in;
 use crate::sched::affinity::unpinned;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -104,6 +106,13 @@ impl Orphans {
         Ok(())
     }
 
+    /// Moves the children of which the kernel says that they have ended to those that are asked.
+    fn unwatch(&mut self, ended: &[u64]) {
+        let Some(watched) = &mut self.watched else { return };
+        let children = ended.iter().filter_map(|key| watched.children.remove(key));
+        self.unwatched.extend(children.map(|(child, _pidfd)| child));
+    }
+
     fn is_empty(&self) -> bool {
         self.unwatched.is_empty() && self.watched.as_ref().is_none_or(|watched| watched.children.is_empty())
     }
@@ -118,16 +127,8 @@ fn run() {
         };
         let ended = wait(epoll.as_deref(), if patrol { PATROL } else { IDLE });
         let mut orphans = lock();
+        orphans.unwatch(&ended);
         orphans.unwatched.retain_mut(is_running);
-        if let Some(watched) = &mut orphans.watched {
-            for key in &ended {
-                if let Some((mut child, _pidfd)) = watched.children.remove(key)
-                    && is_running(&mut child)
-                {
-                    say!("the kernel reports the end of a child process {} that runs", child.id());
-                }
-            }
-        }
         if ended.is_empty() && orphans.is_empty() {
             orphans.watched = None;
             orphans.is_running = false;
@@ -142,10 +143,6 @@ fn wait(epoll: Option<&OwnedFd>, limit: Duration) -> Vec<u64> {
         thread::sleep(limit);
         return Vec::new();
     };
-    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-    let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 64];
-    match epoll::wait(epoll, &mut events[..], Some(&limit)) {
-        Ok(count) => events[..count].iter().map(|event| event.data.u64()).collect(),
-        Err(_) => Vec::new(),
-    }
+    let mut room = [const { MaybeUninit::<Event>::uninit() }; 64];
+    wait_in(epoll, &mut room, Some(limit)).iter().map(|event| event.data.u64()).collect()
 }

@@ -24,7 +24,9 @@
 //! `rest` and `rewind` are a StoreLoad pair: the ticker does not rest while a worker is awake. All other
 //! accesses are hints.
 
+use crate::kernel::after_failed_wait;
 use crate::sync_shim::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use rustix::io::Errno;
 use std::time::Duration;
 
 const SLOW: u32 = 0;
@@ -155,7 +157,10 @@ impl Ticker {
             let (address, wait, word) = (self.word.as_ptr(), WAIT, word as usize);
             // SAFETY: the word is alive, and the timeout is a valid `timespec` or null. The call returns at
             // once if the word has changed.
-            unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
+            let answer = unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
+            if answer != 0 {
+                has_ended_early();
+            }
         }
         // Acquire pairs with the Release in `call`.
         self.word.load(Ordering::Acquire)
@@ -174,6 +179,15 @@ impl Ticker {
     /// Sleeps from one tick to the next.
     pub(super) fn pauses_in_slice(&self) -> u32 {
         count(self.slice, self.pause())
+    }
+}
+
+/// After a wait that nobody has ended.
+fn has_ended_early() {
+    match Errno::from_io_error(&std::io::Error::last_os_error()) {
+        // The word has changed, or the time is over.
+        Some(Errno::AGAIN | Errno::TIMEDOUT) | None => {}
+        Some(error) => after_failed_wait("futex", error),
     }
 }
 

@@ -9,12 +9,13 @@
 
 use super::thread::Trace;
 use super::wait::{EpollWait, Interest};
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use crate::kernel::epoll::try_wait;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -108,18 +109,14 @@ impl Epoll {
     /// # Blocking
     /// The calling kernel thread.
     pub fn wait(&self, timeout: Option<Duration>) -> io::Result<Vec<Trace>> {
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
-        let mut events = Vec::with_capacity(BATCH);
-        match epoll::wait(&self.epoll, spare_capacity(&mut events), timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; BATCH];
+        let events = match try_wait(&self.epoll, &mut room, timeout) {
+            Err(Errno::INTR) => &mut [],
+            found => found?,
+        };
         let (mut ready, mut failed) = (Vec::with_capacity(events.len()), Vec::new());
         let mut waiting = self.waiting();
-        for event in &events {
+        for event in &*events {
             if event.data.u64() != NOTIFY {
                 self.take(&mut waiting, event.data.u64() as RawFd, event.flags, &mut ready, &mut failed);
             }

@@ -26,10 +26,12 @@ use super::buffers::Buffers;
 use super::completion::{self, Completion};
 use crate::bug::say;
 use crate::driver::pool;
+use crate::kernel::after_failed_wait;
 use crate::sched::on_worker;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{IoUring, squeue};
+use rustix::io::Errno;
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
@@ -278,7 +280,10 @@ impl Here {
         }
         match self.enter(1, timeout) {
             Err(error) if is_fatal(&error) => gone(&error),
-            _ => {}
+            Err(error) => {
+                after_failed_wait("io_uring_enter", Errno::from_io_error(&error).unwrap_or(Errno::IO))
+            }
+            Ok(_) => {}
         }
     }
 

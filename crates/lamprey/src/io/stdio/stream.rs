@@ -9,16 +9,15 @@
 use crate::driver::readiness::Interest;
 use crate::io::ready::is_ready;
 use crate::io::socket::Socket;
+use crate::kernel::no_wait::{self, CURSOR};
 use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
-use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2, read, write};
+use rustix::io::{Errno, read, write};
 use rustix::termios::isatty;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// `PIPE_BUF`.
 const CHUNK: usize = 4096;
-/// "At the position of the file", for the calls with an offset.
-const HERE: u64 = u64::MAX;
 
 pub(super) struct Stream {
     socket: Socket<Box<dyn AsFd + Send + Sync>>,
@@ -51,7 +50,7 @@ impl Stream {
 
     /// Reads without waiting for a disk.
     pub(super) fn read_now(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        match preadv2(self, &mut [IoSliceMut::new(buf)], HERE, ReadWriteFlags::NOWAIT) {
+        match no_wait::read(self, buf, CURSOR) {
             Err(error) if is_unsupported(error) && self.kind == Kind::Ready => {
                 is_ready(self.as_fd(), Interest::Read)?;
                 read(self, buf)
@@ -62,7 +61,7 @@ impl Stream {
 
     /// Writes some of `bytes` without waiting for a disk.
     pub(super) fn write_now(&self, bytes: &[u8]) -> Result<usize, Errno> {
-        match pwritev2(self, &[IoSlice::new(bytes)], HERE, ReadWriteFlags::NOWAIT) {
+        match no_wait::write(self, bytes, CURSOR) {
             Err(error) if is_unsupported(error) && self.kind == Kind::Ready => {
                 is_ready(self.as_fd(), Interest::Write)?;
                 write(self, &bytes[..bytes.len().min(CHUNK)])

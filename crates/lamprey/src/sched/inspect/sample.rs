@@ -13,6 +13,7 @@
 //! * Reading between the bounds that the scheduler knows: they are wrong for generators, and for the
 //!   instructions around a switch.
 
+use crate::kernel::own_memory;
 use std::mem::MaybeUninit;
 
 /// Most bytes of a stack that are copied.
@@ -135,7 +136,7 @@ pub(in crate::sched) fn read_own(address: usize, into: &mut [u8]) -> usize {
 }
 
 /// Pages that one system call copies.
-const STEP: usize = 17;
+const STEP: usize = own_memory::PIECES;
 
 fn read_step(address: usize, into: &mut [u8]) -> usize {
     // The kernel copies whole pieces or nothing of a piece, so no piece crosses a page boundary.
@@ -147,18 +148,6 @@ fn read_step(address: usize, into: &mut [u8]) -> usize {
             .write(libc::iovec { iov_base: std::ptr::without_provenance_mut(start), iov_len: next - start });
         (count, start) = (count + 1, next);
     }
-    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    // SAFETY: writes into `into`, at most its length; reads `local` and the first `count` pieces, which are
-    // initialised, and memory that the process may read. `errno` is restored: the caller may have interrupted
-    // code that is about to read it.
-    unsafe {
-        let errno = *libc::__errno_location();
-        // The flags are passed as a whole word: a variadic argument on the stack that is half a word leaves
-        // the other half undefined.
-        let (call, flags) = (libc::SYS_process_vm_readv, 0_usize);
-        let copied =
-            libc::syscall(call, libc::getpid(), &raw const local, 1_usize, pieces.as_ptr(), count, flags);
-        *libc::__errno_location() = errno;
-        usize::try_from(copied).unwrap_or(0)
-    }
+    // SAFETY: the first `count` have been written.
+    own_memory::copy(unsafe { pieces[..count].assume_init_ref() }, into)
 }

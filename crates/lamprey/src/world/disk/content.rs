@@ -1,7 +1,8 @@
 //! [`Content`]: the bytes of a file, as programs see them, and as they are on the disk.
 //!
 //! What programs see is in a file of the kernel's that is in memory only (`memfd_create(2)`), so that an open file of a
-//! simulated disk is a descriptor as any other. The kernel is asked for it when the file is opened for the first time.
+//! simulated disk is a descriptor as any other. The kernel is asked for it when the file is opened for the first time. Where it
+//! refuses, it is a nameless file in the folder for temporary files.
 //!
 //! # Invariants
 //! 1. `durable` is what a machine finds that starts after a failure in which nothing else reached the disk. It changes by
@@ -47,7 +48,7 @@ impl Content {
     /// What programs see, as a file of the kernel's.
     fn file(&mut self) -> Result<&OwnedFd, Errno> {
         if self.seen.is_none() {
-            let file = memfd_create("lamprey-disk", MemfdFlags::CLOEXEC)?;
+            let file = memfd_create("lamprey-disk", MemfdFlags::CLOEXEC).or_else(|_| without_name())?;
             write_all(&file, &self.durable, 0)?;
             let number = number_of(&file)?;
             self.seen = Some((file, number));
@@ -190,6 +191,11 @@ impl Content {
             (!durable.starts_with(bytes)).then_some(sector)
         })
     }
+}
+
+/// A file of a disk that has no name: where memory files are refused.
+fn without_name() -> Result<OwnedFd, Errno> {
+    open(std::env::temp_dir(), OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
 }
 
 /// Which file of the kernel's it is.

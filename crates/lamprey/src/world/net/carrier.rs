@@ -3,12 +3,14 @@
 //! The program's end is known by its inode, which its duplicates share, and which it keeps through conversions. Of a number
 //! that is used again the newer entry replaces the older one.
 
+use crate::kernel::epoll::wait;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 /// The room of a carrier in one direction; the kernel doubles it, for its own records.
 const ROOM: usize = 8 << 10;
@@ -17,7 +19,6 @@ const BATCH: usize = 256;
 
 const EVENTS: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
-const NOW: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// What the network knows of a socket of the program.
 pub(crate) struct Known {
@@ -93,8 +94,8 @@ impl Carriers {
         let Some(epoll) = &self.epoll else { return Vec::new() };
         let mut found = BTreeMap::new();
         let mut room = [const { std::mem::MaybeUninit::<Event>::uninit() }; BATCH];
-        // An interrupted or refused call finds nothing; the next one will.
-        while let Ok((events, _)) = epoll::wait(epoll, &mut room[..], Some(&NOW)) {
+        loop {
+            let events = wait(epoll, &mut room, Some(Duration::ZERO));
             for event in &*events {
                 let flags = event.flags;
                 *found.entry(event.data.u64()).or_insert(false) |= flags.contains(EventFlags::HUP);

@@ -1,0 +1,80 @@
+//! Waiting in an epoll, precisely where the kernel offers that.
+
+use super::{Refused, after_failed_wait, is_refusal};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, Event};
+use rustix::io::Errno;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+/// A wait of more than a day ends early and is repeated; that keeps the arithmetic of every kernel in range.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// Fetches events into the beginning of `room`, and returns them. It waits until there is one, or for `timeout`; a signal may end the wait
+/// early, and so may an error, after a rest. So a loop around it does not spin.
+pub(crate) fn wait<'a>(
+    epoll: impl AsFd,
+    room: &'a mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> &'a mut [Event] {
+    try_wait(epoll, room, timeout).unwrap_or_else(|error| {
+        if timeout != Some(Duration::ZERO) {
+            after_failed_wait("epoll_wait", error);
+        }
+        &mut []
+    })
+}
+
+/// As [`wait`], for callers that can tell their own caller of an error.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn try_wait<'a>(
+    epoll: impl AsFd,
+    room: &'a mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> Result<&'a mut [Event], Errno> {
+    let count = count(epoll.as_fd(), room, timeout)?;
+    // SAFETY: the kernel has filled in so many.
+    Ok(unsafe { room[..count].assume_init_mut() })
+}
+
+/// Fetches events; returns how many.
+fn count(
+    epoll: BorrowedFd<'_>,
+    room: &mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> Result<usize, Errno> {
+    static PRECISE: Refused = Refused::unknown();
+    let timeout = timeout.map(|timeout| timeout.min(LONGEST));
+    let Some(precise) =
+        timeout.filter(|timeout| timeout.subsec_nanos() % 1_000_000 != 0 && !PRECISE.is_known())
+    else {
+        return in_milliseconds(epoll, room, timeout);
+    };
+    let until = Timespec { tv_sec: precise.as_secs().cast_signed(), tv_nsec: precise.subsec_nanos().into() };
+    match epoll::wait(epoll, &mut *room, Some(&until)) {
+        Ok((events, _)) => Ok(events.len()),
+        // `epoll_wait` has no such errors.
+        Err(error) if is_refusal(error) => {
+            PRECISE.note();
+            in_milliseconds(epoll, room, timeout)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The call of all kernels: the timeout is rounded up to milliseconds.
+fn in_milliseconds(
+    epoll: BorrowedFd<'_>,
+    room: &mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> Result<usize, Errno> {
+    let milliseconds = timeout.map_or(-1, |timeout| timeout.as_nanos().div_ceil(1_000_000) as libc::c_int);
+    let most = libc::c_int::try_from(room.len()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `room` has room for `most` of them.
+    let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), room.as_mut_ptr().cast(), most, milliseconds) };
+    usize::try_from(count)
+        .map_err(|_| Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+}

@@ -1,0 +1,83 @@
+//! System calls that an older kernel does not have, or that what confines this process refuses; and what is done instead.
+//!
+//! A kernel says `ENOSYS` to a call that it does not know, and `EINVAL` to an unknown flag. A seccomp filter says what its author
+//! chose, most often `EPERM`, also for calls that its author did not know. So an answer decides, never the version of the kernel:
+//! both errors mean "not available" where the call itself has no such error, and where it has, a call of which the kernel is
+//! known to say something else tells them apart.
+//!
+//! | call | since | instead | file |
+//! |---|---|---|---|
+//! | `epoll_pwait2` | 5.11 | `epoll_wait`, whole milliseconds | `epoll` |
+//! | `preadv2`, `pwritev2` | 4.6 | the call that may wait, on the pool | `no_wait` |
+//! | `statx` | 4.11 | `fstatat`, without the time when a file was made | `stat` |
+//! | `process_vm_readv` | 3.2, often refused | a pipe | `own_memory` |
+//!
+//! Elsewhere: io_uring (`driver/uring/probe.rs`), `membarrier` (`sync_shim.rs`), `pidfd_open` (`process`), light stack guards
+//! (`swapstack`), `openat2` (Swerve).
+//!
+//! # Invariants
+//! 1. A call that was refused once is not made again by this process.
+//! 2. A call that waits, and fails at once, is not repeated at once: [`after_failed_wait`] is the one place that decides.
+//!
+//! # Checked by
+//! `tests/sandbox`: a filter refuses each call in turn.
+
+pub(crate) mod epoll;
+pub(crate) mod no_wait;
+pub(crate) mod own_memory;
+pub(crate) mod stat;
+
+use crate::bug::say;
+use crate::sync_shim::Ordering;
+use crate::sync_shim::plain::AtomicBool;
+use rustix::io::Errno;
+use std::thread;
+use std::time::Duration;
+
+/// Whether a call is known to be refused.
+pub(crate) struct Refused(AtomicBool);
+
+impl Refused {
+    pub(crate) const fn unknown() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        // Relaxed: a constant of the process; a thread that reads the old value is refused, too.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note(&self) {
+        // Relaxed: see `is_known`.
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// True for the errors of calls that are not available.
+pub(crate) fn is_refusal(error: Errno) -> bool {
+    matches!(error, Errno::NOSYS | Errno::PERM)
+}
+
+/// How long a thread rests whose call that waits has failed: long enough to leave the processor to others, short enough for
+/// what the failed call does not report.
+const REST: Duration = Duration::from_millis(5);
+
+/// What a thread does after `call`, which was to wait, has failed: it goes on at once only after a signal, at the end of the time, or
+/// if there is something to take (`EBUSY`, of io_uring). Other errors may come again at once, and for ever.
+#[cold]
+pub(crate) fn after_failed_wait(call: &str, error: Errno) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    match error {
+        Errno::INTR | Errno::TIME | Errno::BUSY => return,
+        // Shortages, which pass.
+        Errno::AGAIN | Errno::NOMEM => {}
+        // Relaxed: it says no more than whether this was said.
+        error if !SAID.swap(true, Ordering::Relaxed) => {
+            say!(
+                "{call} fails ({error}): events are late, or lost. Does a seccomp filter refuse it, or has its descriptor been closed?"
+            );
+        }
+        _ => {}
+    }
+    thread::sleep(REST);
+}
