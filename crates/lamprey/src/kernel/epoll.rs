@@ -13,11 +13,11 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// Fetches events into the beginning of `room`, and returns them. It waits until there is one, or for `timeout`; a signal may end the wait
 /// early, and so may an error, after a rest. So a loop around it does not spin.
-pub(crate) fn wait<'a>(
+pub(crate) fn wait(
     epoll: impl AsFd,
-    room: &'a mut [MaybeUninit<Event>],
+    room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> &'a mut [Event] {
+) -> &mut [Event] {
     try_wait(epoll, room, timeout).unwrap_or_else(|error| {
         if timeout != Some(Duration::ZERO) {
             after_failed_wait("epoll_wait", error);
@@ -30,11 +30,11 @@ pub(crate) fn wait<'a>(
 ///
 /// # Errors
 /// The kernel's.
-pub(crate) fn try_wait<'a>(
+pub(crate) fn try_wait(
     epoll: impl AsFd,
-    room: &'a mut [MaybeUninit<Event>],
+    room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> Result<&'a mut [Event], Errno> {
+) -> Result<&mut [Event], Errno> {
     let count = count(epoll.as_fd(), room, timeout)?;
     // SAFETY: the kernel has filled in so many.
     Ok(unsafe { room[..count].assume_init_mut() })
@@ -77,4 +77,33 @@ fn in_milliseconds(
     let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), room.as_mut_ptr().cast(), most, milliseconds) };
     usize::try_from(count)
         .map_err(|_| Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::epoll::{CreateFlags, create};
+    use std::time::Instant;
+
+    #[test]
+    fn neither_call_ends_early() {
+        let epoll = create(CreateFlags::CLOEXEC).unwrap();
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; 4];
+        for limit in [0, 1, 999_999, 1_000_000, 1_000_001, 2_500_000].map(Duration::from_nanos) {
+            for by in [count, in_milliseconds] {
+                let start = Instant::now();
+                assert_eq!(by(epoll.as_fd(), &mut room, Some(limit)), Ok(0));
+                assert!(start.elapsed() >= limit, "ended early: {limit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wait_that_cannot_be_made_rests() {
+        let none = std::fs::File::open("/dev/null").unwrap();
+        let start = Instant::now();
+        assert!(wait(&none, &mut [MaybeUninit::uninit()], None).is_empty());
+        assert!(start.elapsed() >= super::super::REST);
+        assert!(try_wait(&none, &mut [MaybeUninit::uninit()], None).is_err());
+    }
 }

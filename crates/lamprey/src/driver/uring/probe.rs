@@ -1,6 +1,7 @@
 //! Whether this kernel, and what confines this process, let it use io_uring: asked once, by doing it.
 
 use super::ring::build;
+use io_uring::types::{CancelBuilder, Timespec};
 use io_uring::{Probe, opcode};
 use std::io::{self, ErrorKind};
 use std::sync::OnceLock;
@@ -86,7 +87,14 @@ fn ask() -> io::Result<()> {
     unsafe { ring.submission().push(&opcode::Nop::new().build().user_data(7)) }.map_err(io::Error::other)?;
     ring.submit_and_wait(1)?;
     match ring.completion().next() {
-        Some(done) if done.user_data() == 7 && done.result() == 0 => Ok(()),
-        other => Err(io::Error::other(format!("an operation that does nothing ended with {other:?}"))),
+        Some(done) if done.user_data() == 7 && done.result() == 0 => {}
+        other => {
+            return Err(io::Error::other(format!("an operation that does nothing ended with {other:?}")));
+        }
+    }
+    // A ring ends by giving up what is under way. There is no such operation.
+    match ring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::user_data(7)) {
+        Err(error) if error.raw_os_error() != Some(libc::ENOENT) => Err(error),
+        _ => Ok(()),
     }
 }

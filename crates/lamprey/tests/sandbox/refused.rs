@@ -1,0 +1,148 @@
+//! The program runs under each row.
+
+use crate::common::{FOREVER, again, outcome, role, within};
+use crate::confined::{Refusal, can_confine, start};
+use crate::exercise::{self, DONE, IDLE};
+use crate::rows::{Met, ROWS, Row};
+use lamprey::{Builder, Io, Runtime};
+use std::hint::black_box;
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+/// Runs a command for which a call is refused to its end; returns also how often it was.
+fn confined(mut command: Command, refusal: Refusal) -> (Output, usize) {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (child, hits) = start(&mut command, refusal).unwrap();
+    let output = within(FOREVER, move || child.wait_with_output().unwrap());
+    (output, hits.load(Ordering::SeqCst))
+}
+
+fn text(output: &Output) -> String {
+    format!(
+        "{}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Runs the program under a row: it must do its work, and idle. Returns how often the call was refused.
+fn run_row(row: &Row, error: i32, io: &str) -> usize {
+    let what = format!("{} refused by {}, {io}", row.name, std::io::Error::from_raw_os_error(error));
+    let mut command = again("programs_do_without_what_is_refused", "exercise");
+    command.env("LAMPREY_IO", io);
+    let (output, hits) = confined(command, Refusal { call: row.call, only: row.only, error });
+    let text = text(&output);
+    assert!(output.status.success() && text.contains(DONE), "{what}: {text}");
+    let idle = text.split(IDLE).nth(1).and_then(|rest| rest.lines().next()).expect(&text);
+    let idle: u64 = idle.parse().unwrap();
+    // Nothing takes so much that waits; a thread that spins takes several times as much, unless others have the processors.
+    assert!(
+        idle < 100_000,
+        "{what}: {idle} us of processor time in a second of idling, refused {hits} times"
+    );
+    match row.met {
+        Met::AtMost(most) => assert!(hits <= most, "{what}: {hits} times"),
+        Met::Never(why) => assert_eq!(hits, 0, "{what}: {why}"),
+    }
+    hits
+}
+
+#[test]
+fn programs_do_without_what_is_refused() {
+    if role().is_some() {
+        return exercise::main();
+    }
+    if !can_confine() {
+        return eprintln!("skipped: nothing can be refused here");
+    }
+    let ios: &[&str] = if Io::Uring.check().is_ok() { &["epoll", "auto"] } else { &["epoll"] };
+    let left = Mutex::new(ROWS.iter());
+    let work = || {
+        while let Some(row) = { left.lock().unwrap().next() } {
+            let runs = ios.iter().flat_map(|io| row.errors.iter().map(move |error| (*error, *io)));
+            let hits: usize = runs.map(|(error, io)| run_row(row, error, io)).sum();
+            let without_ring = ios.len() == 1 && row.name.starts_with("io_uring");
+            let is_met = hits != 0 || without_ring || matches!(row.met, Met::Never(_));
+            assert!(is_met, "{}: nothing has met the refusal", row.name);
+        }
+    };
+    // They sleep most of the time.
+    thread::scope(|s| (0..6).for_each(|_| drop(s.spawn(work))));
+}
+
+/// io_uring that was demanded and is refused is an error, with what to do.
+#[test]
+fn a_ring_that_is_demanded_and_refused_is_an_error() {
+    const ME: &str = "a_ring_that_is_demanded_and_refused_is_an_error";
+    if role().is_some() {
+        return println!("error: {}", Runtime::builder().workers(1).build().unwrap_err());
+    }
+    if !can_confine() {
+        return eprintln!("skipped: nothing can be refused here");
+    }
+    for call in [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register] {
+        for error in [libc::EPERM, libc::ENOSYS] {
+            let mut command = again(ME, "demand");
+            command.env("LAMPREY_IO", "uring");
+            let (output, _) = confined(command, Refusal { call, only: None, error });
+            let text = text(&output);
+            assert!(output.status.success() && text.contains("error: no io_uring"), "{call} {error}: {text}");
+            assert!(text.contains("LAMPREY_IO=epoll"), "{call} {error}: {text}");
+        }
+    }
+}
+
+/// What cannot be replaced: then there is no runtime, and the error says so.
+#[test]
+fn without_what_cannot_be_replaced_a_runtime_is_an_error() {
+    const ME: &str = "without_what_cannot_be_replaced_a_runtime_is_an_error";
+    if role().is_some() {
+        return println!("error: {}", Runtime::builder().workers(2).build().unwrap_err());
+    }
+    if !can_confine() {
+        return eprintln!("skipped: nothing can be refused here");
+    }
+    for call in [libc::SYS_eventfd2, libc::SYS_epoll_create1, libc::SYS_epoll_ctl] {
+        for error in [libc::EPERM, libc::ENOSYS] {
+            let (output, hits) = confined(again(ME, "build"), Refusal { call, only: None, error });
+            let text = text(&output);
+            assert!(
+                output.status.success() && text.contains("error: ") && hits < 40,
+                "{call} {error}: {text}"
+            );
+        }
+    }
+}
+
+#[inline(never)]
+#[expect(unconditional_recursion, reason = "this is the test")]
+fn without_end(n: u64) -> u64 {
+    let frame = black_box([n; 16]);
+    without_end(n + 1) + frame[3]
+}
+
+/// The report of an overflow has the stack, which is read while it may go away.
+#[test]
+fn an_overflow_is_reported_without_the_call_that_reads_memory() {
+    const ME: &str = "an_overflow_is_reported_without_the_call_that_reads_memory";
+    if role().is_some() {
+        return Runtime::builder().workers(1).build().unwrap().run(|| {
+            Builder::new().name("deep").spawn(|| without_end(0)).unwrap().join().unwrap();
+        });
+    }
+    let (_, plain) = outcome(again(ME, "overflow"));
+    assert!(plain.contains("without_end"), "{plain}");
+    if !can_confine() {
+        return eprintln!("skipped: nothing can be refused here");
+    }
+    for error in [libc::EPERM, libc::ENOSYS] {
+        let refusal = Refusal { call: libc::SYS_process_vm_readv, only: None, error };
+        let (output, hits) = confined(again(ME, "overflow"), refusal);
+        let text = text(&output);
+        assert!(text.contains("`deep`") && text.contains("without_end"), "{text}");
+        assert!((1..10).contains(&hits), "{hits}");
+    }
+}

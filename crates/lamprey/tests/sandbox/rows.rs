@@ -1,0 +1,106 @@
+//! The calls that are refused, and how.
+
+/// A call, and where the program is to meet its refusal.
+pub struct Row {
+    pub name: &'static str,
+    pub call: libc::c_long,
+    /// Only with this value, under this mask, of this argument.
+    pub only: Option<(u32, u32, u32)>,
+    pub errors: &'static [i32],
+    pub met: Met,
+}
+
+/// In how many of its calls the program meets the refusal.
+pub enum Met {
+    /// At least once with one of the event loops; with neither more often than this: what is refused is not asked for again and again.
+    AtMost(usize),
+    /// Never, and why.
+    Never(&'static str),
+}
+
+/// What sandboxes and older kernels say of a call, and of an unknown flag or command of one.
+const CALL: &[i32] = &[libc::EPERM, libc::ENOSYS];
+const FLAG: &[i32] = &[libc::EPERM, libc::EINVAL];
+
+const ANY: u32 = u32::MAX;
+
+const fn call(name: &'static str, call: libc::c_long, met: Met) -> Row {
+    Row { name, call, only: None, errors: CALL, met }
+}
+
+/// A call with a value as an argument.
+const fn flag(name: &'static str, call: libc::c_long, only: (u32, u32, u32), met: Met) -> Row {
+    Row { name, call, only: Some(only), errors: FLAG, met }
+}
+
+/// A few for each worker and each kernel thread that ask at the same time.
+const ONCE: Met = Met::AtMost(40);
+/// For each use of it, of which the program makes so many.
+const EACH: Met = Met::AtMost(400);
+const UNUSED: Met = Met::Never("nothing here uses it");
+
+/// `futex2` and others that the C library has no number of yet. (The same on all processors.)
+const FUTEX_WAITV: libc::c_long = 449;
+
+pub const ROWS: &[Row] = &[
+    call("epoll_pwait2", libc::SYS_epoll_pwait2, ONCE),
+    call("pidfd_open", libc::SYS_pidfd_open, EACH),
+    flag("pidfd_open, PIDFD_NONBLOCK", libc::SYS_pidfd_open, (1, ANY, 0o4000), UNUSED),
+    call("pidfd_send_signal", libc::SYS_pidfd_send_signal, UNUSED),
+    call("waitid", libc::SYS_waitid, UNUSED),
+    call("statx", libc::SYS_statx, EACH),
+    call("preadv2", libc::SYS_preadv2, ONCE),
+    call("pwritev2", libc::SYS_pwritev2, ONCE),
+    Row {
+        name: "preadv2, RWF_NOWAIT",
+        call: libc::SYS_preadv2,
+        only: Some((5, 8, 8)),
+        errors: &[libc::EINVAL, libc::EOPNOTSUPP],
+        met: EACH,
+    },
+    Row {
+        name: "pwritev2, RWF_NOWAIT",
+        call: libc::SYS_pwritev2,
+        only: Some((5, 8, 8)),
+        errors: &[libc::EINVAL, libc::EOPNOTSUPP],
+        met: EACH,
+    },
+    call("io_uring_setup", libc::SYS_io_uring_setup, ONCE),
+    call("io_uring_enter", libc::SYS_io_uring_enter, ONCE),
+    call("io_uring_register", libc::SYS_io_uring_register, ONCE),
+    flag("io_uring_register, iowq_max_workers", libc::SYS_io_uring_register, (1, ANY, 19), ONCE),
+    flag("io_uring_register, pbuf_ring", libc::SYS_io_uring_register, (1, ANY, 22), EACH),
+    flag("io_uring_register, sync_cancel", libc::SYS_io_uring_register, (1, ANY, 24), ONCE),
+    call("membarrier", libc::SYS_membarrier, ONCE),
+    flag("membarrier, register private expedited", libc::SYS_membarrier, (0, ANY, 16), ONCE),
+    flag("membarrier, private expedited", libc::SYS_membarrier, (0, ANY, 8), ONCE),
+    call(
+        "process_vm_readv",
+        libc::SYS_process_vm_readv,
+        Met::Never("nothing goes wrong here: see the test of the overflow"),
+    ),
+    flag("madvise, MADV_GUARD_INSTALL", libc::SYS_madvise, (2, ANY, 102), ONCE),
+    flag(
+        "madvise, MADV_HUGEPAGE",
+        libc::SYS_madvise,
+        (2, ANY, 14),
+        Met::Never("only for very many parasites"),
+    ),
+    flag("madvise, MADV_NOHUGEPAGE", libc::SYS_madvise, (2, ANY, 15), EACH),
+    flag("madvise, MADV_FREE", libc::SYS_madvise, (2, ANY, 8), UNUSED),
+    flag("madvise, MADV_POPULATE_READ", libc::SYS_madvise, (2, ANY, 22), UNUSED),
+    flag("prctl, PR_SET_NAME", libc::SYS_prctl, (0, ANY, 15), EACH),
+    call("memfd_create", libc::SYS_memfd_create, EACH),
+    call("copy_file_range", libc::SYS_copy_file_range, EACH),
+    call("getrandom", libc::SYS_getrandom, EACH),
+    call("rseq", libc::SYS_rseq, EACH),
+    // By EPERM the C library starts no threads, for nobody; container engines have learned to say ENOSYS.
+    Row { name: "clone3", call: libc::SYS_clone3, only: None, errors: &[libc::ENOSYS], met: EACH },
+    call("sched_getaffinity", libc::SYS_sched_getaffinity, EACH),
+    call("close_range", libc::SYS_close_range, UNUSED),
+    call("openat2", libc::SYS_openat2, Met::Never("only Swerve uses it: see its tests")),
+    call("faccessat2", libc::SYS_faccessat2, UNUSED),
+    call("futex_waitv", FUTEX_WAITV, UNUSED),
+    call("timerfd_create", libc::SYS_timerfd_create, UNUSED),
+    call("landlock_create_ruleset", libc::SYS_landlock_create_ruleset, UNUSED),
+];
