@@ -1,4 +1,4 @@
-//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package
+//! `cargo run -p programs`: builds each program of README.md and docs/ (the site's front page and the guide among them), and each example, in a package
 //! outside of the workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails if a program
 //! does not build, ends with an error, or takes longer than [`LIMIT`]. The workspace's tests do not cover the
 //! stack use of unoptimised code, because the workspace's profile `dev` is optimised.

@@ -1,4 +1,4 @@
-//! The names of this crate in the tables of the guide: each must be there.
+//! The names of this crate in the tables of the guide and of the site's front page: each must be there.
 //!
 //! Every `lamprey::…` in a line of a table becomes a link in the documentation of a package of its own, and rustdoc resolves
 //! it: modules, types, methods, functions and macros alike. A name that is followed by `(` is a function, one that is
