@@ -225,8 +225,8 @@ pub use {
     sync::ivar::{self, IVar},
     thread::Handle,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, NoStack, Panic, Panics, Stack,
-        Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, suspend_async,
+        Abandoned, Builder, Closure, HostLocal, JoinError, JoinHandle, JoinedThread, NoStack, Panic, Panics,
+        Stack, Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, suspend_async,
         yield_now, yield_now_async,
     },
     time::TimedOut,

@@ -2,6 +2,7 @@
 
 use crate::sched::cancel::{Frame, within};
 use crate::sched::worker::Worker;
+use crate::thread::Closure;
 
 /// Runs `section` to its end, without interruption by any cancellation from outside: blocking calls in it
 /// wait as usual. The cancellation is delivered at the first blocking call after the section.
@@ -47,7 +48,7 @@ use crate::sched::worker::Worker;
 #[doc(alias = "uncancellable")]
 #[doc(alias = "WithoutCancel")]
 #[doc(alias = "NonCancellable")]
-pub fn shield<R>(section: impl FnOnce() -> R) -> R {
+pub fn shield<R>(section: impl Closure<R>) -> R {
     within(&Frame::shield(), section)
 }
 

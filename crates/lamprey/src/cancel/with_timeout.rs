@@ -4,6 +4,7 @@ use super::level;
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::timers::with_level;
 use crate::sched::worker::Worker;
+use crate::thread::Closure;
 use crate::time::{self, TimedOut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ use std::time::{Duration, Instant};
 /// is not interrupted: it can ask [`is_cancelled`](crate::is_cancelled).
 #[doc(alias = "timeout")]
 #[doc(alias = "WithTimeout")]
-pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
+pub fn with_timeout<R>(duration: Duration, inside: impl Closure<R>) -> Result<R, TimedOut> {
     match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),
         None => Ok(inside()),
@@ -74,7 +75,7 @@ pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result
 /// ```
 #[doc(alias = "timeout_at")]
 #[doc(alias = "WithDeadline")]
-pub fn with_deadline<R>(deadline: Instant, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
+pub fn with_deadline<R>(deadline: Instant, inside: impl Closure<R>) -> Result<R, TimedOut> {
     if is_moot() {
         return Ok(inside());
     }

@@ -2,6 +2,7 @@
 
 use super::{FutureEvt, future_evt};
 use crate::driver::{block_async, compute_async};
+use crate::thread::Closure;
 use std::future::Future;
 
 /// [`block`](crate::block) as an event, to choose between its end and others.
@@ -25,7 +26,7 @@ use std::future::Future;
 /// The closure's panic reaches the thread that synchronises.
 pub fn block_evt<F, T>(f: F) -> FutureEvt<impl Future<Output = T> + Send>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     future_evt(block_async(f))
@@ -37,7 +38,7 @@ where
 /// The closure's panic reaches the thread that synchronises.
 pub fn compute_evt<F, T>(f: F) -> FutureEvt<impl Future<Output = T> + Send>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     future_evt(compute_async(f))

@@ -3,7 +3,7 @@
 use super::handle::ParasiteHandle;
 use super::{send, spawn, stackful};
 use crate::sched::parasite::task::INLINE;
-use crate::thread::Builder;
+use crate::thread::{Builder, Closure};
 use std::future::Future;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -82,7 +82,7 @@ impl Builder {
     #[track_caller]
     pub fn parasite_fn<F, T>(self, f: F) -> io::Result<ParasiteHandle<T>>
     where
-        F: FnOnce() -> T + Send + 'static,
+        F: Closure<T> + Send + 'static,
         T: Send + 'static,
     {
         let (worker, site) = (Self::worker_of("parasite_fn", "spawn_in")?, Location::caller());

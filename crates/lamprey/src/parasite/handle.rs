@@ -399,6 +399,10 @@ impl<T> Drop for ParasiteHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let Repr::Value(_) | Repr::Failed(_) | Repr::Gone = self.0 {
+            #[cfg(debug_assertions)]
+            if let Repr::Value(_) = self.0 {
+                crate::thread::report_never_run::<T>(|| "a parasite".to_owned());
+            }
             return;
         }
         self.give_up();

@@ -20,7 +20,7 @@ use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, ON_A_HOST, outside, quietly};
+use crate::thread::{Builder, Closure, JoinError, ON_A_HOST, outside, quietly};
 use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -74,7 +74,7 @@ use std::sync::Arc;
 #[track_caller]
 pub fn parasite_fn<F, T>(f: F) -> ParasiteHandle<T>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     let Some(worker) = Worker::current() else { outside("lamprey::parasite_fn", FN_IN) };
@@ -109,7 +109,7 @@ where
 #[track_caller]
 pub fn parasite_fn_local<F, T>(f: F) -> ParasiteHandle<T>
 where
-    F: FnOnce() -> T + 'static,
+    F: Closure<T> + 'static,
     T: 'static,
 {
     let Some(worker) = Worker::current() else { outside("lamprey::parasite_fn_local", ON_A_HOST) };

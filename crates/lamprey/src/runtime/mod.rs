@@ -27,7 +27,7 @@ use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
 use crate::sim::SimBuilder;
-use crate::thread::{Handle, JoinError, Survivor};
+use crate::thread::{Closure, Handle, JoinError, Survivor};
 use crate::world::Draws;
 use std::fmt;
 use std::io;
@@ -65,7 +65,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[doc(alias = "block_on")]
 #[doc(alias = "main")]
 #[track_caller]
-pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
+pub fn run<T: Send>(main: impl Closure<T> + Send) -> T {
     match Runtime::builder().from_env().build() {
         Ok(runtime) => runtime.run(main),
         Err(error) => panic!("lamprey::run cannot start a runtime: {error}"),
@@ -97,7 +97,7 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// # Blocking
 /// The calling OS thread, or host, waits.
 #[track_caller]
-pub fn run_with<T: Send>(builder: RuntimeBuilder, main: impl FnOnce() -> T + Send) -> io::Result<T> {
+pub fn run_with<T: Send>(builder: RuntimeBuilder, main: impl Closure<T> + Send) -> io::Result<T> {
     Ok(builder.build()?.run(main))
 }
 
@@ -161,7 +161,7 @@ impl Runtime {
     /// # Blocking
     /// The calling OS thread, or host of any runtime, waits; uninterruptibly, because `main` may borrow.
     #[track_caller]
-    pub fn run<T: Send>(&self, main: impl FnOnce() -> T + Send) -> T {
+    pub fn run<T: Send>(&self, main: impl Closure<T> + Send) -> T {
         self.settle(self.handle().run_borrowing(main))
     }
 

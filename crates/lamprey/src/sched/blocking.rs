@@ -36,6 +36,8 @@ impl Worker {
         if me.eager.get() != 0 {
             return self.end_block_at_once(me);
         }
+        #[cfg(all(debug_assertions, not(loom)))]
+        me.must_not_wait_in_poll();
         me.reason.set(reason);
         me.state.set(ThreadState::Blocked);
         self.switch_away(me);
@@ -68,6 +70,10 @@ impl Worker {
             guard::has_switched(Some(self));
         }
         if !me.take_pending_wake() {
+            #[cfg(all(debug_assertions, not(loom)))]
+            if reason != Wait::Cancellation {
+                me.must_not_wait_in_poll();
+            }
             me.reason.set(reason);
             me.state.set(ThreadState::Committed);
             self.switch_away(me);

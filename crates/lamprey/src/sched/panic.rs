@@ -40,6 +40,8 @@ pub(super) struct Origin {
     pub(super) id: u64,
     pub(super) location: String,
     pub(super) backtrace: Backtrace,
+    /// The hook has printed which thread panics.
+    pub(super) is_named: bool,
 }
 
 /// What a runtime or scope does about a panic that is not joined, because the handle was dropped or is
@@ -92,6 +94,12 @@ impl Panic {
     #[cfg(not(loom))]
     pub fn thread(&self) -> Option<&ThreadInfo> {
         self.0.thread.as_ref()
+    }
+
+    /// True if it has been printed which thread it is in: a panic hook prints the rest.
+    #[cfg(not(loom))]
+    pub(crate) fn is_named(&self) -> bool {
+        self.0.origin.as_ref().is_some_and(|origin| origin.is_named)
     }
 
     #[cfg(not(loom))]

@@ -114,19 +114,22 @@ pub(crate) fn install_hook() {
     if !std::mem::replace(&mut *installed, true) {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            note(info);
             #[cfg(not(loom))]
             if is_hushed() {
+                note(info, false);
                 return remember(info);
             }
-            name_who_panics();
+            note(info, true);
+            name_who_panics(info);
             before(info);
         }));
     }
 }
 
-/// Prints which thread panics: the previous hook, usually that of `std`, knows only the kernel thread.
-fn name_who_panics() {
+/// Prints which thread panics: the previous hook, usually that of `std`, knows only the kernel thread. With the first line of
+/// the message, which a hook of the program's may leave out.
+#[cfg_attr(loom, allow(unused_variables))]
+fn name_who_panics(info: &PanicHookInfo<'_>) {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
         let mut who = String::new();
@@ -135,14 +138,15 @@ fn name_who_panics() {
         if worker.running_ref().is_barred() {
             crate::bug::say!("a panic in {}, which was called while {who} ran:", worker.caller.get());
         } else {
-            crate::bug::say!("a panic in {who}:");
+            let text = info.payload_as_str().and_then(|text| text.lines().next()).unwrap_or_default();
+            crate::bug::say!("a panic in {who}: {text}");
         }
     }
 }
 
-fn note(info: &PanicHookInfo<'_>) {
+fn note(info: &PanicHookInfo<'_>, is_named: bool) {
     let (Some(id), Some(location)) = (running_id(), info.location()) else { return };
-    let origin = Origin { id, location: location.to_string(), backtrace: Backtrace::capture() };
+    let origin = Origin { id, location: location.to_string(), backtrace: Backtrace::capture(), is_named };
     // If the thread-local is gone or borrowed (a panic while it is changed), nothing is noted.
     let _ = LATEST.try_with(|latest| latest.try_borrow_mut().map(|mut latest| latest.replace(origin)));
 }

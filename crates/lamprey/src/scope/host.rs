@@ -6,7 +6,7 @@ use crate::events::{FutureEvt, future_evt};
 use crate::sched::switch;
 use crate::sched::thread::{Abandoned, Thread};
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle, outside, spawn_member};
+use crate::thread::{Builder, Closure, JoinError, JoinHandle, outside, spawn_member};
 use crate::time::TimedOut;
 use std::fmt;
 use std::future::Future;
@@ -48,7 +48,7 @@ impl<'scope> Scope<'scope, '_> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
-        F: FnOnce() -> T + Send + 'scope,
+        F: Closure<T> + Send + 'scope,
         T: Send + 'scope,
     {
         self.spawn_at(Location::caller(), outside_spawn, f)
@@ -88,7 +88,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub fn spawn_with<F, T>(&'scope self, builder: Builder, f: F) -> io::Result<ScopedJoinHandle<'scope, T>>
     where
-        F: FnOnce() -> T + Send + 'scope,
+        F: Closure<T> + Send + 'scope,
         T: Send + 'scope,
     {
         let Some(handle) = crate::thread::Handle::current() else { outside_spawn_with() };
@@ -118,7 +118,7 @@ impl<'scope> Scope<'scope, '_> {
         f: F,
     ) -> io::Result<ScopedJoinHandle<'scope, T>>
     where
-        F: FnOnce() -> T + Send + 'scope,
+        F: Closure<T> + Send + 'scope,
         T: Send + 'scope,
     {
         self.launch_at(Location::caller(), runtime, builder, f)

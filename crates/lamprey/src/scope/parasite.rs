@@ -12,7 +12,7 @@ use crate::events::{FutureEvt, future_evt};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing, start_in};
 use crate::sched;
 use crate::sched::parasite::task::Task;
-use crate::thread::{Handle, JoinError, Panic, ThreadInfo, quietly};
+use crate::thread::{Closure, Handle, JoinError, Panic, ThreadInfo, quietly};
 use crate::time::TimedOut;
 use std::any::Any;
 use std::fmt;
@@ -139,7 +139,7 @@ impl<'scope> Scope<'scope, '_> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn parasite_fn<F, T>(&'scope self, f: F) -> ScopedParasite<'scope, T>
     where
-        F: FnOnce() -> T + Send + 'scope,
+        F: Closure<T> + Send + 'scope,
         T: Send + 'scope,
     {
         if self.is_moot {

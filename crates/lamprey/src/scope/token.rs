@@ -8,6 +8,7 @@ use crate::cancel::scope::CancelScope;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::sync::IVar;
+use crate::thread::Closure;
 use crate::time::before::before;
 use std::fmt;
 use std::future::Future;
@@ -124,7 +125,7 @@ impl CancelToken {
     /// As `inside` does. For hosts, stackful parasites and OS threads; stackless parasites use
     /// [`run_async`](Self::run_async).
     #[doc(alias = "run_until_cancelled")]
-    pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
+    pub fn run<R>(&self, inside: impl Closure<R>) -> Result<R, Cancelled> {
         self.0.cancel_scope.run(inside).map_err(|LevelCancelled| Cancelled)
     }
 

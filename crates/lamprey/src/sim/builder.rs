@@ -6,7 +6,7 @@ use super::run::Run;
 use super::schedule::{Schedule, Scheduler};
 use crate::driver::launch::end_simulation;
 use crate::sched::panic::Panics;
-use crate::thread::{JoinError, stack_size};
+use crate::thread::{Closure, JoinError, stack_size};
 use crate::world::disk::DiskSettings;
 use crate::world::{self, Draws, World};
 use std::cell::RefCell;
@@ -154,14 +154,14 @@ impl SimBuilder {
     /// # Blocking
     /// The calling OS thread runs the simulation.
     #[track_caller]
-    pub fn run<T: Send>(self, main: impl FnOnce() -> T + Send) -> T {
+    pub fn run<T: Send>(self, main: impl Closure<T> + Send) -> T {
         self.run_to_end(main).0.unwrap_or_else(|failure| failure.raise())
     }
 
     /// As [`run`](Self::run); also returns the event log: a line for each step of a thread, and for each event of the
     /// network, the disk and the machines. Two runs of one program by one seed have the same log.
     #[track_caller]
-    pub fn run_logged<T: Send>(self, main: impl FnOnce() -> T + Send) -> (T, String) {
+    pub fn run_logged<T: Send>(self, main: impl Closure<T> + Send) -> (T, String) {
         let (result, log) = self.logged().run_to_end(main);
         (result.unwrap_or_else(|failure| failure.raise()), log)
     }

@@ -11,7 +11,7 @@ use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::virtual_worker::VirtualWorker;
 use crate::sync_shim::{AtomicUsize, Ordering};
-use crate::thread::{Builder, Handle, JoinHandle};
+use crate::thread::{Builder, Closure, Handle, JoinHandle};
 use crate::world::MachineId;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -218,7 +218,7 @@ impl Machine {
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
-        F: FnOnce() -> T + Send + 'static,
+        F: Closure<T> + Send + 'static,
         T: Send + 'static,
     {
         let node = self.run("Machine::spawn").node(self.id);

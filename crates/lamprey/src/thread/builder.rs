@@ -1,5 +1,6 @@
 //! Spawning hosts.
 
+use super::closure::Closure;
 use super::join::JoinHandle;
 use super::member::Member;
 use super::{join_cell, stack_size};
@@ -64,7 +65,7 @@ use std::time::Instant;
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     let Some(worker) = Worker::current() else { outside("lamprey::spawn", SPAWN_IN) };
@@ -284,7 +285,7 @@ impl Builder {
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
-        F: FnOnce() -> T + Send + 'static,
+        F: Closure<T> + Send + 'static,
         T: Send + 'static,
     {
         let site = Location::caller();
@@ -313,7 +314,7 @@ impl Builder {
     #[track_caller]
     pub fn spawn_in<F, T>(self, handle: &crate::thread::Handle, f: F) -> io::Result<JoinHandle<T>>
     where
-        F: FnOnce() -> T + Send + 'static,
+        F: Closure<T> + Send + 'static,
         T: Send + 'static,
     {
         // SAFETY: closure and result are 'static.

@@ -1,6 +1,7 @@
 //! A handle to a runtime, for starting hosts in it. (`crate::parasite` adds how it starts parasites.)
 
 use super::builder::Builder;
+use super::closure::Closure;
 use super::join::JoinHandle;
 use super::join_error::JoinError;
 use super::stack_size;
@@ -51,7 +52,7 @@ impl Handle {
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
-        F: FnOnce() -> T + Send + 'static,
+        F: Closure<T> + Send + 'static,
         T: Send + 'static,
     {
         Builder::new()

@@ -293,19 +293,25 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Drops an outcome that no thread joined. Reports a panic once, and then applies the runtime's [`Panics`]
-/// policy.
+/// Drops an outcome that no thread joined. Reports a panic, and then applies the runtime's [`Panics`] policy. A panic whose
+/// thread the panic hook has named is not reported again, except where it is to end the process.
 pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
     match outcome {
         Err(JoinError::Panicked(panic)) => {
-            if !crate::sched::panic_hook::is_hushed() {
+            let ends_all =
+                Worker::current().is_some_and(|worker| worker.shared.options.panics == Panics::Abort);
+            if !crate::sched::panic_hook::is_hushed() && (ends_all || !panic.is_named()) {
                 crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
             }
             unjoined(panic);
         }
         Err(JoinError::NoStack(refused)) => crate::bug::say!("{} never ran: {}", who(), refused.error()),
         Err(_) => {}
-        Ok(value) => join_cell::quietly(|| drop(value)),
+        Ok(value) => {
+            #[cfg(debug_assertions)]
+            super::never_run::report_never_run::<T>(who);
+            join_cell::quietly(|| drop(value));
+        }
     }
 }
 

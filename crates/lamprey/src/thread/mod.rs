@@ -6,6 +6,7 @@
 
 #[cfg(not(loom))]
 mod builder;
+mod closure;
 #[cfg(not(loom))]
 mod handle;
 #[cfg(not(loom))]
@@ -19,6 +20,8 @@ mod join_error;
 #[cfg(not(loom))]
 pub(crate) mod local;
 mod member;
+#[cfg(all(debug_assertions, not(loom)))]
+mod never_run;
 #[cfg(not(loom))]
 pub(crate) mod stack_size;
 #[cfg(not(loom))]
@@ -34,7 +37,11 @@ pub use crate::sched::inspect::stack_trace::Stack;
 pub(crate) use crate::sched::panic::{Panic, Panics};
 #[cfg(not(loom))]
 pub use crate::sched::panic::{Panic, Panics};
+#[cfg_attr(loom, allow(unused_imports))]
+pub use closure::Closure;
 pub(crate) use member::Member;
+#[cfg(all(debug_assertions, not(loom)))]
+pub(crate) use never_run::report_never_run;
 pub use suspend::{Abandoned, WakeToken, suspend, suspend_async};
 #[cfg(not(loom))]
 pub use {

@@ -7,6 +7,8 @@ mod above;
 mod as_host;
 mod attach;
 mod awaiting;
+#[cfg(debug_assertions)]
+mod blocked;
 mod built;
 mod fail;
 mod from_outside;

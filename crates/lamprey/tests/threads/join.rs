@@ -269,7 +269,7 @@ fn times(text: &str, part: &str) -> usize {
 }
 
 #[test]
-fn an_unjoined_panic_is_reported_once_however_the_handle_goes() {
+fn an_unjoined_panic_is_reported_in_one_line_however_the_handle_goes() {
     match role().as_deref() {
         Some("before") => run(1, || drop(Builder::new().name("killed").spawn(|| panic!("why")).unwrap())),
         Some("after") => run(1, || {
@@ -287,22 +287,25 @@ fn an_unjoined_panic_is_reported_once_however_the_handle_goes() {
             let host = Builder::new().name("killed").spawn(|| panic!("why")).unwrap();
             payload(host.join());
         }),
+        Some("with a hook of the program's") => run(1, || {
+            std::panic::set_hook(Box::new(|info| eprintln!("panicked at {}", info.location().unwrap())));
+            drop(Builder::new().name("killed").spawn(|| panic!("why")).unwrap());
+        }),
         Some(other) => unreachable!("{other}"),
         None => {
-            for (role, reports) in [("before", 1), ("after", 1), ("from outside", 1), ("joined", 0)] {
+            for role in ["before", "after", "from outside", "joined", "with a hook of the program's"] {
                 let (output, text) =
-                    rerun("an_unjoined_panic_is_reported_once_however_the_handle_goes", role);
+                    rerun("an_unjoined_panic_is_reported_in_one_line_however_the_handle_goes", role);
                 assert!(output.status.success(), "{role}: {text}");
-                assert_eq!(times(&text, "nobody joined it: why"), reports, "{role}: {text}");
-                assert_eq!(times(&text, "(killed)"), reports, "{role}: {text}");
                 // The panic hook's own message, as for any thread.
                 assert_eq!(times(&text, "panicked at"), 1, "{role}: {text}");
-                if reports == 1 {
-                    assert!(
-                        text.contains("spawned at crates/lamprey/tests/threads/join.rs:"),
-                        "{role}: {text}"
-                    );
-                }
+                // Beside it one line, which names the thread.
+                assert_eq!(times(&text, "lamprey: "), 1, "{role}: {text}");
+                let line = text.lines().find(|line| line.starts_with("lamprey: ")).unwrap();
+                assert!(line.contains("killed"), "{role}: {line}");
+                assert!(line.contains("spawned at crates/lamprey/tests/threads/join.rs:"), "{role}: {line}");
+                let is_alone = role == "with a hook of the program's";
+                assert_eq!(line.contains("panicked and nobody joined it: why"), is_alone, "{role}: {line}");
             }
         }
     }

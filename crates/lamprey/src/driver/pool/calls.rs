@@ -3,6 +3,7 @@
 use super::host::{NotMade, Patience};
 use super::{Class, PoolFull, current};
 use crate::sched;
+use crate::thread::Closure;
 use crate::time::{self, TimedOut};
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ use std::time::Duration;
 #[doc(alias = "spawn_blocking")]
 #[doc(alias = "block_in_place")]
 #[doc(alias = "unblock")]
-pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+pub fn block<T: Send>(f: impl Closure<T> + Send) -> T {
     block_in(Class::Blocking, f)
 }
 
@@ -68,7 +69,7 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
 /// As for `block`, with [`compute_threads`](crate::RuntimeBuilder::compute_threads) for the number of threads.
 #[doc(alias = "spawn_blocking")]
 #[doc(alias = "rayon")]
-pub fn compute<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+pub fn compute<T: Send>(f: impl Closure<T> + Send) -> T {
     block_in(Class::Compute, f)
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn block_in<T: Send>(class: Class, f: impl FnOnce() -> T + Send) -> T
 ///
 /// # Blocking
 /// As for `block`, if it is not refused.
-pub fn try_block<T: Send, F: FnOnce() -> T + Send>(f: F) -> Result<T, PoolFull<F>> {
+pub fn try_block<T: Send, F: Closure<T> + Send>(f: F) -> Result<T, PoolFull<F>> {
     match block_with(Class::Blocking, f, Patience::None) {
         Ok(value) => Ok(value),
         Err(NotMade::Full(full)) => Err(full),
@@ -138,7 +139,7 @@ pub fn try_block<T: Send, F: FnOnce() -> T + Send>(f: F) -> Result<T, PoolFull<F
 /// # Blocking
 /// As for `block`. In async code: `with_timeout_async(timeout, block_async(f))`, which also gives up waiting for a call that
 /// has begun.
-pub fn block_timeout<T: Send>(timeout: Duration, f: impl FnOnce() -> T + Send) -> Result<T, TimedOut> {
+pub fn block_timeout<T: Send>(timeout: Duration, f: impl Closure<T> + Send) -> Result<T, TimedOut> {
     let patience = time::deadline(timeout).map_or(Patience::ForEver, Patience::Until);
     block_with(Class::Blocking, f, patience).map_err(|_| TimedOut)
 }

@@ -24,6 +24,8 @@ use crate::bug::quietly;
 use crate::driver::outside::outside;
 use crate::sched::wakers;
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
+#[cfg(not(loom))]
+use crate::thread::Closure;
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
 ///
@@ -61,7 +63,7 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 #[doc(alias = "unblock")]
 pub async fn block_async<F, T>(f: F) -> T
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     block_async_in(Class::Blocking, f).await
@@ -91,7 +93,7 @@ where
 #[cfg(not(loom))]
 pub async fn compute_async<F, T>(f: F) -> T
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     block_async_in(Class::Compute, f).await
@@ -131,7 +133,7 @@ where
 #[cfg(not(loom))]
 pub async fn try_block_async<F, T>(f: F) -> Result<T, PoolFull<F>>
 where
-    F: FnOnce() -> T + Send + 'static,
+    F: Closure<T> + Send + 'static,
     T: Send + 'static,
 {
     match hand_over(Class::Blocking, f, WhenFull::Refuse) {

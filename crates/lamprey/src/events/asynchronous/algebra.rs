@@ -2,6 +2,7 @@
 
 use super::{AsyncEvent, Matter};
 use crate::events::{Event, always, choose};
+use crate::thread::Closure;
 
 /// The asynchronous event that [`Event::spawn_evt`] returns.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ pub struct AChoose<G>(G);
 /// ```
 #[doc(alias = "spawn")]
 #[doc(alias = "go")]
-pub fn spawn_evt<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(f: F) -> SpawnFn<F> {
+pub fn spawn_evt<T: Send + 'static, F: Closure<T> + Send + 'static>(f: F) -> SpawnFn<F> {
     SpawnFn(f)
 }
 

@@ -34,6 +34,11 @@ impl Thread {
         if let Some(polled) = self.polls() {
             write!(out, "{polled}, which runs on ")?;
         }
+        self.describe_host(out)
+    }
+
+    /// As [`describe`](Self::describe), without the parasite that it polls.
+    pub(crate) fn describe_host(&self, out: &mut impl fmt::Write) -> fmt::Result {
         let kind = match self.kind {
             Kind::Parasite => "parasite",
             _ => "host",
