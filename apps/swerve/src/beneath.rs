@@ -38,8 +38,8 @@ impl Root {
         let kernel_resolves = match resolve_beneath(&dir, b".") {
             Ok(_) => true,
             // Sandboxes answer calls that they do not know with EPERM; a folder that may not be entered
-            // gives EACCES.
-            Err(Errno::NOSYS | Errno::PERM) => false,
+            // gives EACCES. EINVAL: the kernel does not know one of the rules.
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => false,
             Err(error) => return Err(error.into()),
         };
         Ok(Root { path, kernel_resolves })

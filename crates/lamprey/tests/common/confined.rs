@@ -19,7 +19,6 @@ pub struct Refusal {
     pub call: libc::c_long,
     /// Only if this argument (the number of it, from 0), with this mask, is this.
     pub only: Option<(u32, u32, u32)>,
-    pub error: i32,
 }
 
 /// The kernel can pass calls on: not under an emulator, say.
@@ -29,10 +28,14 @@ pub fn can_confine() -> bool {
     unsafe { libc::syscall(libc::SYS_seccomp, what, nothing, &raw const action) == 0 }
 }
 
-/// Starts `command`, for which, and for all that it starts, `refusal` holds; returns also how often it was refused.
-pub fn start(command: &mut Command, refusal: Refusal) -> io::Result<(Child, Arc<AtomicUsize>)> {
+/// Starts `command`, to which, and to all that it starts, `refusals` are refused by `error`; returns also how often.
+pub fn start(
+    command: &mut Command,
+    refusals: &[Refusal],
+    error: i32,
+) -> io::Result<(Child, Arc<AtomicUsize>)> {
     let (ours, theirs) = UnixStream::pair()?;
-    let (program, out) = (program(refusal), theirs.as_raw_fd());
+    let (program, out) = (program(refusals), theirs.as_raw_fd());
     // SAFETY: only makes system calls.
     unsafe { command.pre_exec(move || hand_over(out, confine(&program)?)) };
     let child = command.spawn()?;
@@ -40,7 +43,7 @@ pub fn start(command: &mut Command, refusal: Refusal) -> io::Result<(Child, Arc<
     let listener = take_over(&ours)?;
     let hits = Arc::new(AtomicUsize::new(0));
     let counted = hits.clone();
-    thread::spawn(move || answer(&listener, refusal.error, &counted));
+    thread::spawn(move || answer(&listener, error, &counted));
     Ok((child, hits))
 }
 
@@ -49,24 +52,27 @@ const fn code(code: u32, value: u32, if_so: u8, if_not: u8) -> libc::sock_filter
 }
 
 /// The filter: a program for the kernel's machine.
-fn program(refusal: Refusal) -> Vec<libc::sock_filter> {
+fn program(refusals: &[Refusal]) -> Vec<libc::sock_filter> {
     const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     const AND: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
     const IS: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
     const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
     let number = offset_of!(libc::seccomp_data, nr) as u32;
-    let (argument, mask, value) = refusal.only.unwrap_or((0, 0, 0));
-    // The lower half: both processors are little-endian.
-    let argument = offset_of!(libc::seccomp_data, args) as u32 + 8 * argument;
-    vec![
-        code(LOAD, number, 0, 0),
-        code(IS, refusal.call as u32, 0, 4),
-        code(LOAD, argument, 0, 0),
-        code(AND, mask, 0, 0),
-        code(IS, value, 0, 1),
-        code(RETURN, libc::SECCOMP_RET_USER_NOTIF, 0, 0),
-        code(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0),
-    ]
+    let of_one = |refusal: &Refusal| {
+        let (argument, mask, value) = refusal.only.unwrap_or((0, 0, 0));
+        // The lower half: both processors are little-endian.
+        let argument = offset_of!(libc::seccomp_data, args) as u32 + 8 * argument;
+        [
+            code(LOAD, number, 0, 0),
+            code(IS, refusal.call as u32, 0, 4),
+            code(LOAD, argument, 0, 0),
+            code(AND, mask, 0, 0),
+            code(IS, value, 0, 1),
+            code(RETURN, libc::SECCOMP_RET_USER_NOTIF, 0, 0),
+        ]
+    };
+    let all = refusals.iter().flat_map(of_one);
+    all.chain([code(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0)]).collect()
 }
 
 /// Confines the calling thread; returns the descriptor that tells of refusals.

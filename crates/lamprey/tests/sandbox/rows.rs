@@ -1,11 +1,11 @@
 //! The calls that are refused, and how.
 
+use crate::confined::Refusal;
+
 /// A call, and where the program is to meet its refusal.
 pub struct Row {
     pub name: &'static str,
-    pub call: libc::c_long,
-    /// Only with this value, under this mask, of this argument.
-    pub only: Option<(u32, u32, u32)>,
+    pub refusal: Refusal,
     pub errors: &'static [i32],
     pub met: Met,
 }
@@ -21,16 +21,18 @@ pub enum Met {
 /// What sandboxes and older kernels say of a call, and of an unknown flag or command of one.
 const CALL: &[i32] = &[libc::EPERM, libc::ENOSYS];
 const FLAG: &[i32] = &[libc::EPERM, libc::EINVAL];
+/// Of flags of a transfer.
+const TRANSFER: &[i32] = &[libc::EINVAL, libc::EOPNOTSUPP];
 
 const ANY: u32 = u32::MAX;
 
 const fn call(name: &'static str, call: libc::c_long, met: Met) -> Row {
-    Row { name, call, only: None, errors: CALL, met }
+    Row { name, refusal: Refusal { call, only: None }, errors: CALL, met }
 }
 
 /// A call with a value as an argument.
 const fn flag(name: &'static str, call: libc::c_long, only: (u32, u32, u32), met: Met) -> Row {
-    Row { name, call, only: Some(only), errors: FLAG, met }
+    Row { name, refusal: Refusal { call, only: Some(only) }, errors: FLAG, met }
 }
 
 /// A few for each worker and each kernel thread that ask at the same time.
@@ -51,20 +53,8 @@ pub const ROWS: &[Row] = &[
     call("statx", libc::SYS_statx, EACH),
     call("preadv2", libc::SYS_preadv2, ONCE),
     call("pwritev2", libc::SYS_pwritev2, ONCE),
-    Row {
-        name: "preadv2, RWF_NOWAIT",
-        call: libc::SYS_preadv2,
-        only: Some((5, 8, 8)),
-        errors: &[libc::EINVAL, libc::EOPNOTSUPP],
-        met: EACH,
-    },
-    Row {
-        name: "pwritev2, RWF_NOWAIT",
-        call: libc::SYS_pwritev2,
-        only: Some((5, 8, 8)),
-        errors: &[libc::EINVAL, libc::EOPNOTSUPP],
-        met: EACH,
-    },
+    Row { errors: TRANSFER, ..flag("preadv2, RWF_NOWAIT", libc::SYS_preadv2, (5, 8, 8), EACH) },
+    Row { errors: TRANSFER, ..flag("pwritev2, RWF_NOWAIT", libc::SYS_pwritev2, (5, 8, 8), EACH) },
     call("io_uring_setup", libc::SYS_io_uring_setup, ONCE),
     call("io_uring_enter", libc::SYS_io_uring_enter, ONCE),
     call("io_uring_register", libc::SYS_io_uring_register, ONCE),
@@ -95,7 +85,7 @@ pub const ROWS: &[Row] = &[
     call("getrandom", libc::SYS_getrandom, EACH),
     call("rseq", libc::SYS_rseq, EACH),
     // By EPERM the C library starts no threads, for nobody; container engines have learned to say ENOSYS.
-    Row { name: "clone3", call: libc::SYS_clone3, only: None, errors: &[libc::ENOSYS], met: EACH },
+    Row { errors: &[libc::ENOSYS], ..call("clone3", libc::SYS_clone3, EACH) },
     call("sched_getaffinity", libc::SYS_sched_getaffinity, EACH),
     call("close_range", libc::SYS_close_range, UNUSED),
     call("openat2", libc::SYS_openat2, Met::Never("only Swerve uses it: see its tests")),
