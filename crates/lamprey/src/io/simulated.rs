@@ -5,18 +5,29 @@
 
 use crate::world::{self, World};
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// What has been received: at the end of a stream, the error with which the simulated network has ended it, if it has.
+/// What has been received into `room`: at the end of a stream, what the simulated network has for it, which may be an error.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn received(socket: impl AsFd, count: usize) -> Result<usize, Errno> {
-    if count == 0 { at_end(socket.as_fd()) } else { Ok(count) }
+pub(crate) fn received(
+    socket: impl AsFd,
+    count: usize,
+    room: &mut [MaybeUninit<u8>],
+    flags: RecvFlags,
+) -> Result<usize, Errno> {
+    if count == 0 { at_end(socket.as_fd(), room, flags) } else { Ok(count) }
 }
 
 #[cold]
 #[inline(never)]
-fn at_end(socket: BorrowedFd<'_>) -> Result<usize, Errno> {
-    take_error(socket).map_or(Ok(0), Err)
+fn at_end(socket: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], flags: RecvFlags) -> Result<usize, Errno> {
+    if room.is_empty() {
+        return Ok(0);
+    }
+    let peeks = flags.contains(RecvFlags::PEEK);
+    world::with(|world: &World| world.net.read_at_end(world, socket, room, peeks)).unwrap_or(Ok(0))
 }
 
 /// The error of a call on the socket: `error`, or the one with which the simulated network has ended it.

@@ -287,6 +287,7 @@ macro_rules! is_stream {
             /// # Errors
             /// The system's, for example when the stream is no longer connected.
             pub fn shutdown(&self, how: ::std::net::Shutdown) -> ::std::io::Result<()> {
+                $crate::net::simulated::shut_down(self, how)?;
                 self.0.get().shutdown(how)
             }
 

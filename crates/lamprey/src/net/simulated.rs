@@ -77,7 +77,20 @@ pub(super) fn accept(fd: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddrAn
         return Err(Errno::INVAL);
     }
     let accepted = world::with(|world| world.net.accept(world, fd)).flatten();
-    accepted.map(|fd| (fd, None)).ok_or(Errno::INVAL)
+    accepted.map(|(fd, peer)| (fd, Some(peer.into()))).ok_or(Errno::INVAL)
+}
+
+/// Before a socket is shut down.
+///
+/// # Errors
+/// `ENOTCONN` for one of a simulation that is not connected any more; its carrier would say nothing.
+pub(super) fn shut_down(socket: impl AsFd, how: std::net::Shutdown) -> io::Result<()> {
+    let how = match how {
+        std::net::Shutdown::Read => net::Shutdown::Read,
+        std::net::Shutdown::Write => net::Shutdown::Write,
+        std::net::Shutdown::Both => net::Shutdown::Both,
+    };
+    Ok(ask(|world| world.net.shut_down(world, socket, how)).unwrap_or(Ok(()))?)
 }
 
 /// What the simulation knows of a socket that is its own.

@@ -57,10 +57,14 @@ impl<S: Stream> Socket<S> {
     #[inline]
     fn try_recv(&self, fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
         match self.bytes_ahead() {
-            None if flags.is_empty() => {
-                self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut *buf, RECV)?.0))
+            None if flags.is_empty() => self.may_drain(buf.len(), || {
+                let count = net::recv(fd, &mut *buf, RECV)?.0;
+                received(fd, count, as_uninit(buf), flags)
+            }),
+            None => {
+                let count = net::recv(fd, &mut *buf, flags | RECV)?.0;
+                received(fd, count, as_uninit(buf), flags)
             }
-            None => received(fd, net::recv(fd, buf, flags | RECV)?.0),
             Some(ahead) => try_recv_ahead(ahead, fd, as_uninit(buf), flags),
         }
     }
@@ -69,7 +73,10 @@ impl<S: Stream> Socket<S> {
     #[inline]
     fn try_recv_uninit(&self, fd: BorrowedFd<'_>, buf: &mut [MaybeUninit<u8>]) -> Result<usize, Errno> {
         match self.bytes_ahead() {
-            None => self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut *buf, RECV)?.1)),
+            None => self.may_drain(buf.len(), || {
+                let count = net::recv(fd, &mut *buf, RECV)?.1;
+                received(fd, count, buf, RecvFlags::empty())
+            }),
             Some(ahead) => try_recv_ahead(ahead, fd, buf, RecvFlags::empty()),
         }
     }
@@ -83,7 +90,10 @@ impl<S: Stream> Socket<S> {
         let how = (Interest::Read, Wait::SocketRead, self.options.read_timeout.get());
         let forms = Forms {
             attempt: |buf: &mut &mut [u8], fd: BorrowedFd<'_>| {
-                self.may_drain(buf.len(), || received(fd, net::recv(fd, &mut **buf, RECV)?.0))
+                self.may_drain(buf.len(), || {
+                    let count = net::recv(fd, &mut **buf, RECV)?.0;
+                    received(fd, count, as_uninit(buf), RecvFlags::empty())
+                })
             },
             perform: |buf: &mut &mut [u8], here, fd: BorrowedFd<'_>, deadline| {
                 let Some(answer) = op::recv::recv(here, fd, buf, deadline)? else { return Ok(None) };
@@ -222,7 +232,9 @@ impl<S: Stream> Socket<S> {
             let first = bufs.iter_mut().find(|buf| !buf.is_empty());
             return self.try_recv(fd, first.map_or(&mut [], |buf| &mut **buf), RecvFlags::empty());
         }
-        received(fd, net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV)?.bytes)
+        let count = net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV)?.bytes;
+        let first = bufs.iter_mut().find(|buf| !buf.is_empty());
+        received(fd, count, as_uninit(first.map_or(&mut [], |buf| &mut **buf)), RecvFlags::empty())
     }
 }
 

@@ -26,7 +26,7 @@ impl State {
         let is_end = matches!(head.payload, Some(Payload::End));
         if !matches!(life, Life::Open | Life::Opening) && !is_end {
             flow.queue.clear();
-            self.send_reset(world, number, 1 - side);
+            self.refuse_bytes(world, number, 1 - side);
             return false;
         }
         if let Some(payload) = head.payload.take() {
@@ -52,7 +52,13 @@ impl State {
                 let _ = receiver.end.as_ref().map(|end| carrier::send(end, &[0]));
             }
             Payload::Bytes(bytes) => flow.backlog.extend(&*bytes),
-            Payload::End => flow.is_at_end = true,
+            Payload::End => {
+                flow.is_at_end = true;
+                receiver.is_done = true;
+                if connection.sides.iter().all(|side| side.is_done) {
+                    [0, 1].into_iter().for_each(|side| self.carriers.disconnect(carrier::key(number, side)));
+                }
+            }
         }
         self.fill(world, number, side);
     }
@@ -75,11 +81,8 @@ impl State {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
-                // The program reads no more: what comes is dropped.
-                Err(_) => {
-                    flow.outstanding -= flow.backlog.len();
-                    flow.backlog.clear();
-                }
+                // The program has shut down reading, and may ask all the same; or it has closed its end, as will be reported.
+                Err(_) => break,
             }
         }
         if flow.backlog.is_empty() && std::mem::take(&mut flow.is_at_end) {

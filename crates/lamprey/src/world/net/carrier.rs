@@ -38,6 +38,8 @@ pub(super) struct Carriers {
     epoll: Option<OwnedFd>,
     /// By inode. Never iterated.
     known: BTreeMap<u64, Known>,
+    /// The inodes by key. Never iterated.
+    inodes: BTreeMap<u64, u64>,
 }
 
 /// What the kernel reports of a carrier: that something has changed.
@@ -77,16 +79,32 @@ impl Carriers {
             none => none.insert(epoll::create(epoll::CreateFlags::CLOEXEC)?),
         };
         epoll::add(epoll, &ours, EventData::new_u64(key), EVENTS)?;
-        self.known.insert(
-            inode(&theirs)?,
-            Known { key, local, peer, nodelay: false, ttl: 64, options: BTreeMap::new() },
-        );
+        let inode = inode(&theirs)?;
+        self.inodes.insert(key, inode);
+        self.known
+            .insert(inode, Known { key, local, peer, nodelay: false, ttl: 64, options: BTreeMap::new() });
         Ok((ours, theirs))
     }
 
     /// What is known of a socket of the program; `None` if it is not the network's.
     pub(super) fn known(&mut self, socket: impl AsFd) -> Option<&mut Known> {
         self.known.get_mut(&inode(socket).ok()?)
+    }
+
+    /// The socket with this key has no peer any more.
+    pub(super) fn disconnect(&mut self, key: u64) {
+        let inode = self.inodes.get(&key);
+        if let Some(known) =
+            inode.and_then(|inode| self.known.get_mut(inode)).filter(|known| known.key == key)
+        {
+            known.peer = None;
+        }
+    }
+
+    /// The value of an option of the socket with this key, if it has been set.
+    pub(super) fn option(&self, key: u64, name: &str) -> Option<u64> {
+        let known = self.known.get(self.inodes.get(&key)?).filter(|known| known.key == key)?;
+        known.options.get(name).copied()
     }
 
     /// What has changed since the last call, in the order of the sockets.

@@ -104,7 +104,7 @@ impl State {
         if let Some(connection) = self.connections.get_mut(&number) {
             connection.sides[1] = Side::new(to.1, at, Life::Open, Some(ours));
         }
-        self.queue_up(listener, number, theirs);
+        self.queue_up(listener, number, from, theirs);
         self.push(world, number, 1, Payload::Open);
         true
     }

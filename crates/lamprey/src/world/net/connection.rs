@@ -7,6 +7,10 @@
 //!   network has ended it, with an error for the program (in [`State::errors`]).
 //! * `Gone`: its machine has crashed. No other side learns of that by itself.
 //!
+//! What the program sees of an end is what the kernel's TCP shows (`tests/sim/net/kernel.rs`): what had arrived before a reset is
+//! read before its error, which comes once; after the other side's end a reset is `EPIPE`, for those who write. One thing is not
+//! seen: who has shut down both directions, and closes with something unread, sends no second reset.
+//!
 //! The network's end of the carrier is there in `Opening` and `Open`. A connection is forgotten when none of its sides has
 //! one.
 
@@ -23,6 +27,10 @@ use rustix::net::Shutdown;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
+/// The option that says what becomes of a connection when it is closed, and its value for no time at all.
+const LINGER: &str = "linger";
+const NO_TIME: u64 = 1;
+
 /// A connection. Side 0 has connected; side 1 has accepted.
 pub(super) struct Connection {
     pub(super) sides: [Side; 2],
@@ -37,6 +45,12 @@ pub(super) struct Side {
     pub(super) end: Option<OwnedFd>,
     /// The kernel says that the program has closed its end, or shut it down in both directions.
     pub(super) is_hung_up: bool,
+    /// The program has shut down reading: what comes stays in the backlog, for reads that find the end.
+    pub(super) reads_no_more: bool,
+    /// The program has shut down writing.
+    pub(super) writes_no_more: bool,
+    /// The other side's end has arrived. The errors of what comes then are for those who write.
+    pub(super) is_done: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +64,16 @@ pub(super) enum Life {
 
 impl Side {
     pub(super) fn new(machine: MachineId, at: SocketAddr, life: Life, end: Option<OwnedFd>) -> Self {
-        Self { machine, at, life, end, is_hung_up: false }
+        Self {
+            machine,
+            at,
+            life,
+            end,
+            is_hung_up: false,
+            reads_no_more: false,
+            writes_no_more: false,
+            is_done: false,
+        }
     }
 }
 
@@ -84,13 +107,23 @@ impl State {
 
     /// Notes that the program has closed this side, if it has and all is taken.
     pub(super) fn close_if_over(&mut self, world: &World, number: u64, side: usize) {
-        let Some(connection) = self.connections.get(&number) else { return };
+        let Some(connection) = self.connections.get_mut(&number) else { return };
         let this = &connection.sides[side];
         if this.life != Life::Open || !this.is_hung_up || !connection.flows[side].has_ended {
             return;
         }
-        let has_unread = !connection.flows[1 - side].backlog.is_empty();
-        if has_unread {
+        let is_over = connection.sides.iter().all(|side| side.is_done);
+        let backlog = &mut connection.flows[1 - side].backlog;
+        // Of something unread in the carrier the kernel tells the network's end.
+        let is_told =
+            || this.end.as_ref().map(|end| carrier::receive(end, &mut [0])) == Some(Err(Errno::CONNRESET));
+        let has_unread = !backlog.is_empty() || is_told();
+        if this.reads_no_more && this.writes_no_more {
+            // It may have its socket still, and read what has come.
+            let late = std::mem::take(backlog);
+            connection.flows[1 - side].outstanding -= late.len();
+            self.keep_late(number, side, late);
+        } else if !is_over && (has_unread || self.is_abrupt(number, side)) {
             self.send_reset(world, number, side);
         }
         self.end_side(number, side, Life::Closed);
@@ -111,13 +144,20 @@ impl State {
         let (machine, port) = (connection.sides[0].machine, connection.sides[0].at.port());
         if is_over {
             self.connections.remove(&number);
+            [0, 1].into_iter().for_each(|side| self.carriers.disconnect(carrier::key(number, side)));
             self.ports.disconnect(machine, port);
         }
     }
 
-    /// The network ends an open side: the program's next call there fails with `error`.
+    /// True if a close of this side is to be a reset (`SO_LINGER` with no time).
+    pub(super) fn is_abrupt(&self, number: u64, side: usize) -> bool {
+        self.carriers.option(carrier::key(number, side), LINGER) == Some(NO_TIME)
+    }
+
+    /// The network ends an open side: the program's next call there fails with `error`, after it has read what has come.
     pub(super) fn fail(&mut self, world: &World, number: u64, side: usize, error: Errno) {
         let Some(connection) = self.connections.get_mut(&number) else { return };
+        let is_done = connection.sides[side].is_done;
         if !matches!(connection.sides[side].life, Life::Opening | Life::Open) {
             return;
         }
@@ -127,8 +167,11 @@ impl State {
             // What is unread there would be an error of its own, by the kernel.
             while carrier::receive(end, &mut [0; 4096]).is_ok_and(|count| count != 0) {}
         }
+        let flow = &mut connection.flows[1 - side];
+        flow.outstanding -= flow.backlog.len();
+        let late = std::mem::take(&mut flow.backlog);
         self.note(world, number, side, format_args!("fails: {error}"));
-        self.errors.insert(carrier::key(number, side), error);
+        self.end_with(number, side, error, is_done, late);
         self.end_side(number, side, Life::Closed);
     }
 

@@ -55,6 +55,11 @@ impl State {
             match carrier::receive(end, &mut room[..most]) {
                 Ok(0) => {
                     flow.has_ended = true;
+                    let is_closed = this.is_hung_up && !(this.reads_no_more && this.writes_no_more);
+                    let has_unread = !connection.flows[1 - side].backlog.is_empty();
+                    if is_closed && (has_unread || self.is_abrupt(number, side)) {
+                        return self.abort(world, number, side);
+                    }
                     self.push(world, number, side, Payload::End);
                 }
                 Ok(count) => {

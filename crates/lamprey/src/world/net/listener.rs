@@ -20,8 +20,8 @@ pub(super) struct Listener {
     machine: MachineId,
     at: SocketAddr,
     end: OwnedFd,
-    /// The numbers of connections, and the program's ends.
-    queue: VecDeque<(u64, OwnedFd)>,
+    /// The numbers of connections, their peers, and the program's ends.
+    queue: VecDeque<(u64, SocketAddr, OwnedFd)>,
     announced: usize,
     most: usize,
 }
@@ -39,15 +39,15 @@ impl Net {
     }
 
     /// The connection of which the program has taken the byte; `None` if the socket is none of the network's listeners.
-    pub(crate) fn accept(&self, world: &World, listener: impl AsFd) -> Option<OwnedFd> {
+    pub(crate) fn accept(&self, world: &World, listener: impl AsFd) -> Option<(OwnedFd, SocketAddr)> {
         self.with(|state| {
             let (number, _) = carrier::whose(state.carriers.known(listener)?.key);
             let listener = state.listeners.get_mut(&number)?;
-            let (connection, theirs) = listener.queue.pop_front()?;
+            let (connection, peer, theirs) = listener.queue.pop_front()?;
             listener.announced -= 1;
             listener.announce();
             state.note(world, connection, 1, format_args!("accepted"));
-            Some(theirs)
+            Some((theirs, peer))
         })
     }
 }
@@ -90,9 +90,9 @@ impl State {
         self.listeners.get(&listener).is_some_and(|listener| listener.queue.len() < listener.most)
     }
 
-    pub(super) fn queue_up(&mut self, listener: u64, connection: u64, theirs: OwnedFd) {
+    pub(super) fn queue_up(&mut self, listener: u64, connection: u64, peer: SocketAddr, theirs: OwnedFd) {
         if let Some(listener) = self.listeners.get_mut(&listener) {
-            listener.queue.push_back((connection, theirs));
+            listener.queue.push_back((connection, peer, theirs));
             listener.announce();
         }
     }
@@ -103,7 +103,7 @@ impl State {
         let Listener { machine, at, queue, .. } = listener;
         self.ports.release(machine, Protocol::Tcp, at.port(), number);
         world.note(format_args!("{} listens no more", At(self.name(machine), at.port())));
-        for (connection, _) in queue {
+        for (connection, ..) in queue {
             self.abort(world, connection, 1);
         }
     }

@@ -6,6 +6,8 @@ use super::connection::Life;
 use super::topology::Named;
 use super::{Net, World};
 use rustix::io::Errno;
+use rustix::net::Shutdown;
+use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
 impl Net {
@@ -44,10 +46,26 @@ impl Net {
 
     /// The error with which the network has ended this socket; the caller reports it, and it is not given again.
     pub(crate) fn take_error(&self, socket: impl AsFd) -> Option<Errno> {
-        self.with(|state| {
-            let key = state.carriers.known(socket)?.key;
-            state.errors.remove(&key)
-        })
+        self.with(|state| state.take_error(socket))
+    }
+
+    /// What a read is given that has found the end of the program's socket: bytes, an error, or 0.
+    pub(crate) fn read_at_end(
+        &self,
+        world: &World,
+        socket: impl AsFd,
+        room: &mut [MaybeUninit<u8>],
+        peeks: bool,
+    ) -> Result<usize, Errno> {
+        self.with(|state| state.read_at_end(world, socket, room, peeks))
+    }
+
+    /// Before the program shuts down its socket.
+    ///
+    /// # Errors
+    /// `ENOTCONN` if it is not connected any more.
+    pub(crate) fn shut_down(&self, world: &World, socket: impl AsFd, how: Shutdown) -> Result<(), Errno> {
+        self.with(|state| state.shut_down(world, socket, how))
     }
 
     /// Runs `f` with what is known of the program's socket; `None` if it is none of the network's.

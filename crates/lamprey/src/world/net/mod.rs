@@ -50,7 +50,7 @@ use connection::Connection;
 use datagram::Datagrams;
 use listener::Listener;
 use ports::Ports;
-use rustix::io::Errno;
+use reset::Ended;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use topology::Topology;
@@ -68,8 +68,8 @@ struct State {
     connections: BTreeMap<u64, Connection>,
     listeners: BTreeMap<u64, Listener>,
     datagrams: BTreeMap<u64, Datagrams>,
-    /// With which error the network has ended a side of a connection (by its [key](carrier::key)), until the program takes it.
-    errors: BTreeMap<u64, Errno>,
+    /// How the network has ended sides of connections, by their [keys](carrier::key).
+    ended: BTreeMap<u64, Ended>,
     /// The number of the last socket.
     last: u64,
 }

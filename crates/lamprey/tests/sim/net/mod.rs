@@ -3,6 +3,7 @@
 mod datagrams;
 mod ends;
 mod faults;
+mod kernel;
 mod streams;
 
 use lamprey::net::TcpListener;
