@@ -11,6 +11,8 @@ use crate::status::Status;
 
 /// The most header fields a request may have.
 const MOST_FIELDS: usize = 100;
+/// How many there is room for at first: room for all takes a while to prepare.
+const USUAL_FIELDS: usize = 24;
 
 /// How the body is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +52,16 @@ pub fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
     let end = block.iter().position(|&byte| byte == b'\n').ok_or(Status::BadRequest)?;
     let (first, rest) = (&block[..end], &block[end + 1..]);
     let line = line::parse(first.strip_suffix(b"\r").unwrap_or(first))?;
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let fields = match httparse::parse_headers(rest, &mut fields) {
+    let (mut few, mut many);
+    few = [httparse::EMPTY_HEADER; USUAL_FIELDS];
+    let parsed = match httparse::parse_headers(rest, &mut few) {
+        Err(httparse::Error::TooManyHeaders) => {
+            many = [httparse::EMPTY_HEADER; MOST_FIELDS];
+            httparse::parse_headers(rest, &mut many)
+        }
+        parsed => parsed,
+    };
+    let fields = match parsed {
         Ok(httparse::Status::Complete((length, fields))) if length == rest.len() => fields,
         Err(httparse::Error::TooManyHeaders) => return Err(Status::HeadersTooLarge),
         Ok(_) | Err(_) => return Err(Status::BadRequest),

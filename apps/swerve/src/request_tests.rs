@@ -147,6 +147,12 @@ fn nonsense() {
 fn too_many_fields() {
     let fields: String = (0..MOST_FIELDS).map(|i| format!("X-{i}: y\r\n")).collect();
     assert_eq!(code(&with(&fields)), 431);
+    // With the host it is as many, and the last one counts.
+    for count in [USUAL_FIELDS - 2, USUAL_FIELDS - 1, USUAL_FIELDS, MOST_FIELDS - 2] {
+        let fields: String = (0..count).map(|i| format!("X-{i}: y\r\n")).collect();
+        let block = with(&format!("{fields}Connection: close\r\n"));
+        assert!(!parse(block.as_bytes()).unwrap().keep_alive, "{count}");
+    }
 }
 
 #[test]
