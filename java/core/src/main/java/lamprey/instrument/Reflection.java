@@ -47,7 +47,8 @@ public final class Reflection {
 
     /** As {@link Constructor#newInstance}. */
     @Suspendable
-    public static Object newInstance(Constructor<?> c, Object[] args) throws Throwable {
+    public static Object newInstance(Constructor<?> named, Object[] args) throws Throwable {
+        Constructor<?> c = Names.constructor(named);
         Object result = null;
         Suspend s;
         try {
@@ -64,7 +65,7 @@ public final class Reflection {
     public static Object newInstance(Class<?> type) throws Throwable {
         Constructor<?> c;
         try {
-            c = type.getDeclaredConstructor();
+            c = Names.constructor(type.getDeclaredConstructor());
         } catch (NoSuchMethodException x) {
             throw (InstantiationException) new InstantiationException(type.getName()).initCause(x);
         }
@@ -228,10 +229,16 @@ public final class Reflection {
         return c.getName().substring(0, Math.max(0, c.getName().lastIndexOf('.')));
     }
 
+    /** The loader of the class whose code called {@link Names}. */
+    static ClassLoader loaderOfCaller() {
+        Class<?> c = caller();
+        return c == null ? ClassLoader.getSystemClassLoader() : c.getClassLoader();
+    }
+
     /** The class whose code called this one; null if it cannot be told. */
     private static Class<?> caller() {
         for (Class<?> c : new Callers().classes()) {
-            if (c != Callers.class && c != Reflection.class) {
+            if (c != Callers.class && c != Reflection.class && c != Names.class) {
                 return c;
             }
         }
