@@ -67,6 +67,7 @@ final class Builders implements PicoThread.Builder.OfVirtual {
         private boolean inherit = true;
         private Boolean daemon;
         private int priority;
+        private long stackSize;
 
         @Override
         public Platform name(String name) {
@@ -127,6 +128,10 @@ final class Builders implements PicoThread.Builder.OfVirtual {
 
         @Override
         public Platform stackSize(long size) {
+            if (size < 0) {
+                throw new IllegalArgumentException("a stack of " + size + " bytes; it cannot be negative");
+            }
+            stackSize = size;
             return this;
         }
 
@@ -140,6 +145,7 @@ final class Builders implements PicoThread.Builder.OfVirtual {
                 throw new NullPointerException("a thread needs a task");
             }
             PicoThread t = new PicoThread(null, task, nextName());
+            t.stackSize(stackSize);
             if (!inherit) {
                 t.locals = null;
             }

@@ -16,9 +16,12 @@ final class Carrier extends CarrierThread {
     private static final AtomicLongFieldUpdater<Carrier> ENDED = AtomicLongFieldUpdater.newUpdater(Carrier.class, "ended");
 
     final PicoRuntime runtime;
-    final ReadyQueue queue;
+    /** The queue of its place, or {@link Crew#outside} once it has been replaced. Written by {@link Crew} only, read anew for each step of the carrier. */
+    volatile ReadyQueue queue;
     /** Its place among the runtime's carriers. */
     final int index;
+    /** What the watch has seen of it; belongs to the watch. */
+    final Watch.Seen seen = new Watch.Seen();
     /** The thread that runs; null between two. */
     PicoThread running;
     /** Threads that are no daemons and were started, and ended, here. Written by this carrier only. */
@@ -31,6 +34,8 @@ final class Carrier extends CarrierThread {
 
     Carrier(PicoRuntime runtime, ReadyQueue queue, int index, String name) {
         super(null, name);
+        execution().setMaxDepth(runtime.maxDepth);
+        setDaemon(true);
         this.index = index;
         this.runtime = runtime;
         this.queue = queue;
@@ -128,7 +133,11 @@ final class Carrier extends CarrierThread {
             // A fault of a scheduler that the program has written, or of this library: threads would be lost.
             runtime.broken(e);
         }
-        runtime.loseAll();
+        if (runtime.stopped) {
+            runtime.loseAll();
+        } else {
+            runtime.crew.retire(this);
+        }
     }
 
     private void resume(PicoThread t) {

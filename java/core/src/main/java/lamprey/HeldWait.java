@@ -1,6 +1,5 @@
 package lamprey;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -10,12 +9,10 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>States</b> as of any wait: see {@link Blocker} and {@link LightThread}. {@link LightThread#wake()}, which is called once after the thread counts as parked, sets
  * {@link #woken} instead of making the thread ready. The thread goes on only after that, so no call of {@code wake()} comes later than the wait.
  *
- * <p><b>Not all carriers.</b> At least one carrier of a runtime is left to run the threads that are waited for; a wait that would take the last one fails with a
- * {@link lamprey.instrument.PinnedError}. The others may still be held up in the JVM by classes that are being initialised here; a wait of ten seconds is reported.
+ * <p><b>Not all carriers.</b> At least one carrier of a runtime is left, or can still be added ({@link Crew}), to run the threads that are waited for; a wait that would take the
+ * last one fails with a {@link lamprey.instrument.PinnedError}. A wait of more than a second is reported by {@link Watch}, as is one for a class that is being initialised here.
  */
 final class HeldWait {
-    private static final long REPORT_AFTER = TimeUnit.SECONDS.toNanos(10);
-
     private final Carrier carrier;
     private volatile boolean woken;
 
@@ -30,11 +27,11 @@ final class HeldWait {
             return true;
         }
         for (;;) {
-            int n = runtime.held.get();
-            if (n + 1 >= runtime.carriers.length) {
+            int n = runtime.crew.held.get();
+            if (n + 1 >= runtime.crew.most()) {
                 return false;
             }
-            if (runtime.held.compareAndSet(n, n + 1)) {
+            if (runtime.crew.held.compareAndSet(n, n + 1)) {
                 return true;
             }
         }
@@ -52,11 +49,11 @@ final class HeldWait {
             HeldWait w = new HeldWait(c);
             t.details().held = w;
             if (c.park(t, b)) {
-                w.untilWoken(b);
+                w.untilWoken();
             }
             t.details().held = null;
         } finally {
-            c.runtime.held.decrementAndGet();
+            c.runtime.crew.held.decrementAndGet();
         }
         t.blocker = null;
         if (t.timer != null) {
@@ -76,30 +73,10 @@ final class HeldWait {
         return b.value();
     }
 
-    private void untilWoken(Blocker b) {
-        long begin = System.nanoTime();
-        boolean reported = false;
+    private void untilWoken() {
         while (!woken) {
-            if (reported) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, REPORT_AFTER);
-                if (!woken && System.nanoTime() - begin >= REPORT_AFTER) {
-                    reported = true;
-                    report(b);
-                }
-            }
+            LockSupport.park(this);
         }
-    }
-
-    private void report(Blocker b) {
-        StringBuilder text = new StringBuilder("lamprey: ").append(b.thread == null ? carrier.running : b.thread)
-            .append(" waits (").append(b.reason()).append(") in a static initialiser since 10 seconds. ").append(carrier.getName())
-            .append(" waits with it, as does every thread that uses the class; this may be a deadlock");
-        for (StackTraceElement e : Thread.currentThread().getStackTrace()) {
-            text.append("\n    at ").append(e);
-        }
-        System.err.println(text);
     }
 
     /** The wait has ended. */

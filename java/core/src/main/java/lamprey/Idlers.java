@@ -66,7 +66,7 @@ final class Idlers {
 
     /** All go and see that the runtime has been stopped. */
     void wakeAll() {
-        for (Carrier c : runtime.carriers) {
+        for (Carrier c : runtime.crew.carriers()) {
             unpark(c);
         }
     }
@@ -79,7 +79,7 @@ final class Idlers {
         LockSupport.unpark(c);
     }
 
-    /** The thread that {@code c} runs next. Blocks the carrier while there is none. Null after the runtime was stopped. */
+    /** The thread that {@code c} runs next. Blocks the carrier while there is none. Null after the runtime was stopped, or the carrier replaced. */
     PicoThread next(Carrier c) {
         if ((++c.tick & PERIOD - 1) == 0) {
             PicoThread t = periodic(c);
@@ -105,7 +105,15 @@ final class Idlers {
         return runtime.inbox.isEmpty() ? null : runtime.inbox.takeFor(c.queue);
     }
 
+    /** Whether no carrier waits for work, nor looks for it: about so. */
+    boolean allAreBusy() {
+        return idleCount == 0 && searching.get() == 0;
+    }
+
     private PicoThread search(Carrier c) {
+        if (runtime.crew.isReplaced(c)) {
+            return null;
+        }
         searching.incrementAndGet();
         for (;;) {
             if (runtime.stopped) {
@@ -133,9 +141,9 @@ final class Idlers {
             poll(c, 0);
             t = c.queue.next();
         }
-        Carrier[] all = runtime.carriers;
+        ReadyQueue[] all = runtime.crew.queues;
         for (int i = 1; t == null && i < all.length; i++) {
-            t = all[(c.index + i) % all.length].queue.stealFor(c.queue);
+            t = all[(c.index + i) % all.length].stealFor(c.queue);
         }
         return t;
     }
@@ -144,8 +152,8 @@ final class Idlers {
         if (!runtime.inbox.isEmpty()) {
             return true;
         }
-        for (Carrier c : runtime.carriers) {
-            if (c.queue.size() > 0) {
+        for (ReadyQueue q : runtime.crew.queues) {
+            if (q.size() > 0) {
                 return true;
             }
         }

@@ -22,7 +22,7 @@ final class KernelThreads {
         final PicoThread pico;
 
         Backed(Runnable body, PicoThread pico) {
-            super(null, body, pico.getName());
+            super(null, body, pico.getName(), pico.stackSize());
             this.pico = pico;
             setContextClassLoader(pico.getContextClassLoader());
         }

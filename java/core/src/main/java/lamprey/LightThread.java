@@ -69,6 +69,8 @@ abstract class LightThread extends Coroutine {
         /** While it waits together with its carrier; else null. */
         volatile HeldWait held;
         PicoThread.UncaughtExceptionHandler handler;
+        /** In bytes, as the program has asked for it; 0 if it has not. */
+        long stackSize;
         /** The context class loader, which may be null; or {@link #SYSTEM}. */
         Object loader = SYSTEM;
 
@@ -88,6 +90,18 @@ abstract class LightThread extends Coroutine {
             }
         }
         return d;
+    }
+
+    /** The stack that the program has asked for; 0 if it has not. */
+    final long stackSize() {
+        Details d = details;
+        return d == null ? 0 : d.stackSize;
+    }
+
+    final void stackSize(long bytes) {
+        if (bytes > 0) {
+            details().stackSize = bytes;
+        }
     }
 
     /** The kernel or virtual thread that this is; null if it is a coroutine, or not started. */

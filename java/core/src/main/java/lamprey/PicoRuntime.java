@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import lamprey.instrument.Execution;
 import lamprey.instrument.OtherMode;
 import lamprey.instrument.Suspendable;
 
@@ -19,11 +20,13 @@ import lamprey.instrument.Suspendable;
  */
 public final class PicoRuntime implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
+    /** The stack that kernel threads have on most systems. */
+    private static final long USUAL_STACK = 1 << 20;
 
     final Backend backend;
-    final Carrier[] carriers;
-    /** How many carriers wait in static initialisers, together with their threads. */
-    final AtomicInteger held = new AtomicInteger();
+    /** How many frames a suspended thread may have. */
+    final int maxDepth;
+    final Crew crew;
     final Inbox inbox = new Inbox();
     final Timers timers = new Timers();
     final Registry registry = new Registry();
@@ -71,23 +74,22 @@ public final class PicoRuntime implements AutoCloseable {
     private PicoRuntime(Builder b) {
         backend = b.backend;
         virtual = b.simulated ? new VirtualClock() : null;
-        carriers = new Carrier[backend == Backend.COROUTINES ? b.carriers : 0];
-        int number = NUMBER.incrementAndGet();
-        for (int i = 0; i < carriers.length; i++) {
-            carriers[i] = new Carrier(this, queue(b), i, "lamprey-" + number + "-" + i);
-            carriers[i].setDaemon(true);
+        maxDepth = b.maxDepth;
+        ReadyQueue[] queues = new ReadyQueue[backend == Backend.COROUTINES ? b.carriers : 0];
+        for (int i = 0; i < queues.length; i++) {
+            queues[i] = queue(b);
         }
-        for (Carrier c : carriers) {
-            c.start();
-        }
+        // A simulation has one carrier, whatever happens: the seed alone decides.
+        crew = new Crew(this, queues, b.simulated ? 0 : b.extraCarriers, "lamprey-" + NUMBER.incrementAndGet() + "-");
+        crew.start();
     }
 
     private ReadyQueue queue(Builder b) {
         if (b.scheduler == null) {
-            return carriers.length == 1 ? new ReadyQueue.OwnFifo() : new RingQueue(this);
+            return b.carriers == 1 ? new ReadyQueue.OwnFifo() : new RingQueue(this);
         }
         Scheduler policy = b.scheduler.get();
-        return carriers.length == 1 ? new ReadyQueue.Own(policy) : new ReadyQueue.Locked(this, policy);
+        return b.carriers == 1 ? new ReadyQueue.Own(policy) : new ReadyQueue.Locked(this, policy);
     }
 
     // ---- Making.
@@ -109,7 +111,7 @@ public final class PicoRuntime implements AutoCloseable {
     /**
      * The one for threads that are started elsewhere than in another. System properties: {@code lamprey.carriers} (default: the processors), {@code lamprey.scheduler} (fifo,
      * lifo, random, priority), {@code lamprey.backend} (coroutines, virtual, platform), {@code lamprey.simulate} (a seed), {@code lamprey.dump} (a signal, such as URG, at
-     * which {@link #dump} is printed).
+     * which {@link #dump} is printed), {@code lamprey.extraCarriers} ({@link Builder#extraCarriers}), {@code lamprey.maxDepth} ({@link Builder#maxDepth}).
      *
      * @throws RuntimeException if a property has a wrong value, or there is no property of that name
      */
@@ -137,6 +139,8 @@ public final class PicoRuntime implements AutoCloseable {
         private Supplier<Scheduler> scheduler;
         private Backend backend = Backend.COROUTINES;
         private boolean simulated;
+        private int extraCarriers = 256;
+        private int maxDepth = Execution.MAX_DEPTH;
 
         private Builder() {}
 
@@ -146,6 +150,30 @@ public final class PicoRuntime implements AutoCloseable {
                 throw new IllegalArgumentException(n + " carriers; there must be between 1 and 1024");
             }
             carriers = n;
+            return this;
+        }
+
+        /**
+         * How many carriers may be added while others are held by code that is not transformed, and waits there: 256 if this is not called. 0: none, so if all are held nothing
+         * runs until one comes back. One is added when no carrier is left that could run what is ready; the one that was held ends when it comes back. A simulation adds none.
+         */
+        public Builder extraCarriers(int n) {
+            if (n < 0 || n > 10_000) {
+                throw new IllegalArgumentException(n + " extra carriers; there may be between 0 and 10000");
+            }
+            extraCarriers = n;
+            return this;
+        }
+
+        /**
+         * How many calls deep a thread may be suspended: about so; 100000 if this is not called. A blocking call that is deeper throws a {@link StackOverflowError}. (Calls that do
+         * not suspend use the carrier's stack, whose size is that of the JVM, {@code -Xss}.)
+         */
+        public Builder maxDepth(int n) {
+            if (n < 100) {
+                throw new IllegalArgumentException("a depth of " + n + "; it must be 100 at least");
+            }
+            maxDepth = n;
             return this;
         }
 
@@ -280,8 +308,12 @@ public final class PicoRuntime implements AutoCloseable {
         Carrier c = Carrier.running();
         if (c != null && c.runtime == this) {
             startFrom(c, t);
-            return;
+        } else {
+            startFromOutside(t);
         }
+    }
+
+    private void startFromOutside(PicoThread t) {
         begin(t);
         starting.incrementAndGet();
         if (!t.daemon) {
@@ -289,7 +321,7 @@ public final class PicoRuntime implements AutoCloseable {
             keepAlive();
         }
         try {
-            if (backend == Backend.COROUTINES) {
+            if (backend == Backend.COROUTINES && !needsStack(t)) {
                 ready(t);
             } else {
                 startOnKernel(t);
@@ -308,6 +340,10 @@ public final class PicoRuntime implements AutoCloseable {
     }
 
     void startFrom(Carrier c, PicoThread t) {
+        if (t.details != null && needsStack(t)) {
+            startFromOutside(t);
+            return;
+        }
         begin(t);
         if (!t.daemon) {
             c.countStart();
@@ -316,6 +352,11 @@ public final class PicoRuntime implements AutoCloseable {
             }
         }
         c.queue.ready(t);
+    }
+
+    /** Whether the program has asked for a stack that a carrier does not have: a kernel thread of its own runs it. Not in a simulation, which has one. */
+    private boolean needsStack(PicoThread t) {
+        return t.stackSize() > USUAL_STACK && virtual == null;
     }
 
     private void begin(PicoThread t) {
@@ -339,7 +380,7 @@ public final class PicoRuntime implements AutoCloseable {
         Runnable body = () -> runOnKernel(t);
         boolean started = false;
         try {
-            if (backend == Backend.VIRTUAL) {
+            if (backend == Backend.VIRTUAL && !needsStack(t)) {
                 KernelThreads.startVirtual(t, body);
             } else {
                 KernelThreads.startPlatform(t, body);
@@ -401,22 +442,20 @@ public final class PicoRuntime implements AutoCloseable {
         if (k instanceof Carrier && ((Carrier) k).runtime == this) {
             ((Carrier) k).queue.ready(t);
         } else {
-            inbox.add(t);
-            idlers.workCame();
+            readyFromOutside(t);
         }
+    }
+
+    void readyFromOutside(PicoThread t) {
+        inbox.add(t);
+        idlers.workCame();
     }
 
     // ---- The end.
 
     private boolean quiescent() {
-        long ended = endedOutside.get();
-        for (Carrier c : carriers) {
-            ended += c.ended;
-        }
-        long started = startedOutside.get();
-        for (Carrier c : carriers) {
-            started += c.started;
-        }
+        long ended = endedOutside.get() + crew.ended();
+        long started = startedOutside.get() + crew.started();
         return started == ended;
     }
 
@@ -494,6 +533,11 @@ public final class PicoRuntime implements AutoCloseable {
         stopped = true;
         idlers.wakeAll();
         loseAll();
+        endAll();
+    }
+
+    /** Wakes those that wait for the end. Needs no memory. */
+    private void endAll() {
         synchronized (endLock) {
             endLock.notifyAll();
         }
@@ -520,11 +564,17 @@ public final class PicoRuntime implements AutoCloseable {
     /** A carrier cannot go on. */
     void broken(Throwable e) {
         fault = e;
-        if (!(e instanceof DeadlockError)) {
-            System.err.print("lamprey: a carrier has failed, the runtime stops: ");
-            e.printStackTrace();
+        stopped = true;
+        try {
+            if (!(e instanceof DeadlockError)) {
+                System.err.print("lamprey: a carrier has failed, the runtime stops: ");
+                e.printStackTrace();
+            }
+            shutdown();
+        } finally {
+            // There may be no memory left to tell anybody; but those that keep the JVM alive must end.
+            endAll();
         }
-        shutdown();
     }
 
     // ---- Time.
@@ -643,9 +693,9 @@ public final class PicoRuntime implements AutoCloseable {
         return registry.threads();
     }
 
-    /** How many carriers it has; 0 with a back-end that has none. */
+    /** How many carriers it has, without those that are added while others are held; 0 with a back-end that has none. */
     public int carriers() {
-        return carriers.length;
+        return crew.queues.length;
     }
 
     /** What runs its threads. */

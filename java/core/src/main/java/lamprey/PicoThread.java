@@ -85,14 +85,16 @@ public class PicoThread extends LightThread implements Runnable {
         this(group, null, notNull(name));
     }
 
-    /** A thread that runs {@code target}; group and stack size are not used. */
+    /** A thread that runs {@code target}; the group is not used. If the stack is to have more than a megabyte, a kernel thread of its own runs it, but not in a simulation. */
     public PicoThread(ThreadGroup group, Runnable target, String name, long stackSize) {
         this(group, target, notNull(name));
+        stackSize(stackSize);
     }
 
-    /** A thread that runs {@code target}; group and stack size are not used. */
+    /** A thread that runs {@code target}; the group is not used. If the stack is to have more than a megabyte, a kernel thread of its own runs it, but not in a simulation. */
     public PicoThread(ThreadGroup group, Runnable target, String name, long stackSize, boolean inheritInheritableThreadLocals) {
         this(group, target, notNull(name));
+        stackSize(stackSize);
         if (!inheritInheritableThreadLocals) {
             locals = null;
         }

@@ -56,6 +56,45 @@ abstract class ReadyQueue {
         }
     }
 
+    /** Of a carrier that has been replaced (see {@link Crew}): what it makes ready goes where the others find it, and it gets nothing. */
+    static final class Outside extends ReadyQueue {
+        private final PicoRuntime runtime;
+
+        Outside(PicoRuntime runtime) {
+            this.runtime = runtime;
+        }
+
+        @Override
+        void ready(PicoThread t) {
+            runtime.readyFromOutside(t);
+        }
+
+        @Override
+        void yielded(PicoThread t) {
+            ready(t);
+        }
+
+        @Override
+        PicoThread next() {
+            return null;
+        }
+
+        @Override
+        int size() {
+            return 0;
+        }
+
+        @Override
+        int room() {
+            return 1;
+        }
+
+        @Override
+        PicoThread stealFor(ReadyQueue thief) {
+            return null;
+        }
+    }
+
     /** FIFO, for one carrier, with nothing between: a list through the threads themselves. */
     static final class OwnFifo extends ReadyQueue {
         private PicoThread first;

@@ -7,7 +7,7 @@ import java.util.Locale;
 /** The system properties that {@link PicoRuntime#standard()} obeys. A name or a value that is wrong is an error: a setting that is not obeyed would not be noticed. */
 final class Settings {
     /** Without the prefix. The last ones are of the build, which hands them on to the tests that it runs. */
-    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "dump", "scheduler", "simulate", "traces", "dns.servers");
+    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "dump", "extraCarriers", "maxDepth", "scheduler", "simulate", "traces", "dns.servers");
     private static final List<String> OF_THE_PLUGIN = Arrays.asList("everything", "failOnRefusal", "mode", "rewrite", "skip", "verbose");
     private static final String PREFIX = "lamprey.";
 
@@ -30,8 +30,15 @@ final class Settings {
             }
             b.carriers(1).simulated();
         } else if (carriers != null) {
-            long n = number("lamprey.carriers", carriers, "how many carriers");
-            b.carriers((int) Math.max(Math.min(n, Integer.MAX_VALUE), Integer.MIN_VALUE));
+            b.carriers(toInt(number("lamprey.carriers", carriers, "how many carriers")));
+        }
+        String extra = System.getProperty("lamprey.extraCarriers");
+        if (extra != null) {
+            b.extraCarriers(toInt(number("lamprey.extraCarriers", extra, "how many carriers may be added while others are held")));
+        }
+        String depth = System.getProperty("lamprey.maxDepth");
+        if (depth != null) {
+            b.maxDepth(toInt(number("lamprey.maxDepth", depth, "how many calls deep a thread may be suspended")));
         }
         if (!policy.equals("fifo")) {
             b.scheduler(Schedulers.named(policy, number));
@@ -53,6 +60,10 @@ final class Settings {
             }
         }
         throw new IllegalArgumentException("-Dlamprey.backend=" + name + ": there is no such back-end; there are coroutines, virtual, platform");
+    }
+
+    private static int toInt(long n) {
+        return (int) Math.max(Math.min(n, Integer.MAX_VALUE), Integer.MIN_VALUE);
     }
 
     private static long number(String property, String value, String what) {

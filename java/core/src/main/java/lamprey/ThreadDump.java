@@ -27,7 +27,7 @@ final class ThreadDump {
         for (PicoThread t : threads) {
             print(t, out);
         }
-        for (Carrier c : r.carriers) {
+        for (Carrier c : r.crew.carriers()) {
             PicoThread t = c.running;
             out.println("carrier " + c.getName() + ": " + c.queue.size() + " ready, " + (t == null ? "runs none" : "runs " + t));
             if (t != null) {

@@ -63,6 +63,13 @@ class HeldWaitTest {
         });
     }
 
+    private static final class Alone {
+        static final String VALUE = run(() -> {
+            Parking.park();
+            return "unparked";
+        });
+    }
+
     private static final class TakesOne {
         static final String VALUE = run(() -> lock(FIRST));
     }
@@ -117,7 +124,7 @@ class HeldWaitTest {
             Parking.unpark(owner);
             t.join();
             assertEquals("locked and suspended", result.get());
-            assertEquals(0, r.held.get());
+            assertEquals(0, r.crew.held.get());
         }
     }
 
@@ -148,8 +155,26 @@ class HeldWaitTest {
     }
 
     @Test
+    void another_carrier_is_added_for_the_last_one() throws Exception {
+        try (PicoRuntime r = PicoRuntime.builder().carriers(1).build()) {
+            AtomicReference<Object> result = new AtomicReference<>();
+            PicoThread t = start(r, () -> Alone.VALUE, result);
+            Until.holds(() -> isHeld(t));
+            AtomicReference<Object> other = new AtomicReference<>();
+            start(r, () -> {
+                Parking.unpark(t);
+                return "ran";
+            }, other).join();
+            assertEquals("ran", other.get());
+            t.join();
+            assertEquals("unparked", result.get());
+            Until.holds(() -> r.crew.carriers().length == 1);
+        }
+    }
+
+    @Test
     void the_last_carrier_is_not_taken() throws Exception {
-        try (PicoRuntime r = two()) {
+        try (PicoRuntime r = PicoRuntime.builder().carriers(2).extraCarriers(0).build()) {
             Monitors.enter(FIRST);
             Monitors.enter(SECOND);
             AtomicReference<Object> first = new AtomicReference<>();

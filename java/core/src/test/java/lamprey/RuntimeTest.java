@@ -270,7 +270,7 @@ class RuntimeTest {
         PicoRuntime r = PicoRuntime.builder().carriers(3).build();
         r.run(() -> {});
         r.close();
-        for (Carrier c : r.carriers) {
+        for (Carrier c : r.crew.carriers()) {
             c.join();
         }
     }

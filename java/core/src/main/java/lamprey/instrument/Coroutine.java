@@ -94,9 +94,11 @@ public abstract class Coroutine {
             if (start(e)) {
                 return true;
             }
-            if (r.error != null) {
+            frame = top;
+            if (r.error != null && frame == null) {
                 Traces.stitch(r.error, null, null);
             }
+            stitched = r.error;
         }
         while (frame != null) {
             Frame caller = frame.caller;
@@ -128,7 +130,8 @@ public abstract class Coroutine {
                 stitched = r.error;
                 Traces.stitch(stitched, frame, caller);
             }
-            frame = caller;
+            // The caller, or, where saving the frames has shown that they are too many, the innermost of them.
+            frame = top;
         }
         Throwable thrown = r.error;
         r.ref = null;
@@ -161,8 +164,7 @@ public abstract class Coroutine {
             e.resume.error = s.refuse("the start of the thread", target == null ? "body()" : "run() of " + target.getClass().getName(), null);
             return false;
         }
-        keep(s, null);
-        return true;
+        return keep(s, null, e);
     }
 
     /** With flags that is how a method suspends; else a {@link Suspend} was caught on its way, and the thread has gone on. */
@@ -188,13 +190,20 @@ public abstract class Coroutine {
             e.resume.error = s.refuse(resumed.method() + ", resumed,", null, null);
             return false;
         }
-        keep(s, caller);
-        return true;
+        return keep(s, caller, e);
     }
 
-    private void keep(Suspend s, Frame caller) {
+    /** Returns false if it cannot be suspended, as it is too deep: the innermost frame gets the error. */
+    private boolean keep(Suspend s, Frame caller, Execution e) {
         s.outermost.caller = caller;
-        top = s.innermost;
+        Frame innermost = s.innermost;
+        top = innermost;
         s.abandon();
+        e.untilLook -= s.saved;
+        if (e.untilLook < 0 && e.isTooDeep(innermost)) {
+            e.resume.error = s.tooDeep(innermost);
+            return false;
+        }
+        return true;
     }
 }

@@ -17,6 +17,17 @@ public final class Execution {
     /** The value of {@link #delimited} as that began: computations inside that are newer can suspend themselves. */
     Coroutine unwindingIn;
 
+    /** How many frames a suspended computation may have, if the program has not said. */
+    public static final int MAX_DEPTH = 100_000;
+    /** About how many saved frames there are between two looks at the depth. */
+    private static final int LOOK = 4096;
+
+    private int maxDepth = MAX_DEPTH;
+    /** How many frames may be saved before the next look. */
+    int untilLook = LOOK;
+    /** The state of the random numbers that say when; the same in each run. */
+    private int random = 1;
+
     private static final ThreadLocal<Execution> OF_OTHERS = new ThreadLocal<>();
 
     static {
@@ -33,6 +44,30 @@ public final class Execution {
 
     /** Of a thread that is about to run coroutines. */
     public Execution() {}
+
+    /** How many frames a suspended computation may have: about so, see {@link #isTooDeep}. */
+    public void setMaxDepth(int frames) {
+        maxDepth = frames;
+        untilLook = Math.min(LOOK, frames);
+    }
+
+    /**
+     * Whether a computation that has been suspended is deeper than it may be. Counting the frames takes time, and a counter in each thread would take memory. So the frames that this kernel thread saves are
+     * counted, and after some thousands, at random, those of the computation that is just being suspended: who goes ever deeper saves frames, and is met soon. Where frames are many, it looks more
+     * seldom, so that a saved frame costs the counting of about one.
+     */
+    boolean isTooDeep(Frame innermost) {
+        int n = 0;
+        for (Frame f = innermost; f != null && n <= maxDepth; f = f.caller) {
+            n++;
+        }
+        random ^= random << 13;
+        random ^= random >>> 17;
+        random ^= random << 5;
+        int mean = Math.max(Math.min(LOOK, Math.max(maxDepth / 4, 16)), n);
+        untilLook = 1 + (random >>> 1) % (2 * mean);
+        return n > maxDepth;
+    }
 
     /** Of the calling kernel thread; null if it never ran a coroutine. */
     public static Execution current() {

@@ -32,6 +32,9 @@ public final class Suspend extends Error {
     /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
     transient boolean delimited;
 
+    /** How many frames have been saved. */
+    transient int saved;
+
     /** What was called to suspend. */
     private transient MethodInfo primitive;
     private final transient Execution execution;
@@ -45,6 +48,7 @@ public final class Suspend extends Error {
         active = true;
         delimited = false;
         innermost = outermost = null;
+        saved = 0;
         left = primitive;
         this.primitive = primitive;
     }
@@ -53,6 +57,7 @@ public final class Suspend extends Error {
         active = true;
         delimited = false;
         innermost = outermost = frame;
+        saved = 1;
         left = frame.method();
         primitive = null;
     }
@@ -79,6 +84,7 @@ public final class Suspend extends Error {
             outermost.caller = frame;
         }
         outermost = frame;
+        saved++;
         left = method;
         return this;
     }
@@ -204,6 +210,12 @@ public final class Suspend extends Error {
             return thrown;
         }
         return swallowed(thrown, noticed);
+    }
+
+    /** The frames are saved, but they are more than there may be: undoes what the primitive has begun. */
+    Throwable tooDeep(Frame all) {
+        undo();
+        return Traces.thrownBy(new StackOverflowError("a thread blocks in more calls than it may be deep, which -Dlamprey.maxDepth sets (PicoRuntime.Builder.maxDepth)"), all);
     }
 
     /** The thread goes on: undoes what the primitive has begun, and lets {@code error} leave the frames that were saved. */

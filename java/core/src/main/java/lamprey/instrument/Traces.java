@@ -29,6 +29,8 @@ public final class Traces {
     private static final String EXECUTION = Execution.class.getName();
     private static final String SUSPEND = Suspend.class.getName();
     private static final String TWIN = "$pico";
+    /** As many calls as the JVM shows, unless it is told otherwise. */
+    private static final int DEPTH = 1024;
     private static final StackTraceElement[] EMPTY = {};
 
     private Traces() {}
@@ -311,7 +313,7 @@ public final class Traces {
     }
 
     private static void addSaved(List<StackTraceElement> trace, Frame innermost) {
-        for (Frame f = innermost; f != null; f = f.caller) {
+        for (Frame f = innermost; f != null && trace.size() < DEPTH; f = f.caller) {
             add(trace, f.method().at(f.site));
         }
     }

@@ -1,0 +1,114 @@
+package lamprey;
+
+import java.net.URL;
+import java.security.CodeSource;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import lamprey.instrument.Transformed;
+
+/**
+ * The messages about carriers that are held, on {@code System.err}: once for each place. They are made and printed by a thread of {@link Blocking}'s pool, as loading classes and printing may block, and
+ * the watch must not.
+ */
+final class HeldReport {
+    private static final Set<String> PLACES = ConcurrentHashMap.newKeySet();
+    /** More than so many places are not told of. */
+    private static final int MOST = 1000;
+    private static final int CALLERS = 12;
+    private static final String SEE = " (java/README.md, \"What to know\")";
+
+    private final PicoRuntime runtime;
+    private final Carrier carrier;
+    private final PicoThread thread;
+    private final HeldStack stack;
+
+    private HeldReport(PicoRuntime runtime, Carrier carrier, PicoThread thread, HeldStack stack) {
+        this.runtime = runtime;
+        this.carrier = carrier;
+        this.thread = thread;
+        this.stack = stack;
+    }
+
+    /** A carrier has been held for a second. */
+    static void of(PicoRuntime r, Carrier c, PicoThread t, HeldStack stack) {
+        if (PLACES.size() < MOST && PLACES.add(stack.place())) {
+            HeldReport report = new HeldReport(r, c, t, stack);
+            Blocking.execute(() -> System.err.println(report.text()));
+        }
+    }
+
+    /** All carriers are held, and no more may be added. */
+    static void nothingRuns(PicoRuntime r) {
+        if (r.virtual == null && PLACES.add("none left of " + r.crew.hashCode())) {
+            Blocking.execute(() -> System.err.println("lamprey: all carriers are held by threads that wait in code that is not transformed, and no more may be added"
+                + " (-Dlamprey.extraCarriers=" + r.crew.limit() + "): no other light thread runs until one of them comes back" + SEE));
+        }
+    }
+
+    private String text() {
+        StringBuilder text = new StringBuilder("lamprey: light thread \"").append(thread.getName()).append("\" #").append(thread.threadId()).append(" has held the carrier ")
+            .append(carrier.getName()).append(" for more than a second: ");
+        StackTraceElement culprit = stack.culprit();
+        if (stack.isHeldWait()) {
+            text.append("it waits in a static initialiser, ").append(show(stack.initialiser())).append(", which cannot be suspended. Who uses the class waits, too; this may be a deadlock.")
+                .append(meanwhile()).append(" Do not wait in static initialisers").append(SEE);
+        } else if (stack.waitsForClass()) {
+            text.append(show(culprit)).append(" waits for a class that another thread initialises.").append(meanwhile()).append(" Do not wait in static initialisers").append(SEE);
+        } else if (culprit != null && !isTransformed(find(culprit))) {
+            text.append(show(culprit)).append(" of ").append(origin(find(culprit))).append(" is not transformed, and waits ").append(stack.waitsIn()).append('.').append(meanwhile())
+                .append(" Transform that code, too, or let a kernel thread call it: Blocking.call(() -> ..)").append(SEE);
+        } else {
+            text.append("code of the JDK waits ").append(stack.waitsIn()).append(culprit == null ? "" : ", called by " + show(culprit)).append(", and cannot be suspended.").append(meanwhile())
+                .append(" Use what can (lamprey.channel, java.net.Socket, java.util.concurrent), or let a kernel thread make the call: Blocking.call(() -> ..)").append(SEE);
+        }
+        StackTraceElement[] callers = stack.callers();
+        for (int i = 0; i < callers.length && i < CALLERS; i++) {
+            text.append("\n    at ").append(show(callers[i]));
+        }
+        return text.toString();
+    }
+
+    private String meanwhile() {
+        if (runtime.virtual != null) {
+            return " Nothing else of the simulation runs meanwhile. This is told by the real clock, so the same seed may come without this message.";
+        }
+        return runtime.crew.limit() == 0 ? " No carrier is added for it: the limit is 0."
+            : " If no carrier is left, one is added, up to " + runtime.crew.limit() + " (-Dlamprey.extraCarriers).";
+    }
+
+    /** Without the names of loader and module. */
+    private static String show(StackTraceElement e) {
+        return new StackTraceElement(e.getClassName(), e.getMethodName(), e.getFileName(), e.getLineNumber()).toString();
+    }
+
+    /** Null if no loader that is known here finds it. */
+    private Class<?> find(StackTraceElement e) {
+        ClassLoader[] loaders = {thread.getContextClassLoader(), HeldReport.class.getClassLoader(), thread.target == null ? null : thread.target.getClass().getClassLoader()};
+        for (ClassLoader l : loaders) {
+            try {
+                return Class.forName(e.getClassName(), false, l);
+            } catch (ClassNotFoundException | LinkageError | RuntimeException x) {
+                // The next may.
+            }
+        }
+        return null;
+    }
+
+    private static boolean isTransformed(Class<?> c) {
+        try {
+            return c != null && c.isAnnotationPresent(Transformed.class);
+        } catch (RuntimeException | LinkageError e) {
+            return false;
+        }
+    }
+
+    private static String origin(Class<?> c) {
+        try {
+            CodeSource source = c == null ? null : c.getProtectionDomain().getCodeSource();
+            URL from = source == null ? null : source.getLocation();
+            return from == null ? "an unknown jar" : from.getProtocol().equals("file") ? from.getPath() : from.toString();
+        } catch (RuntimeException e) {
+            return "an unknown jar";
+        }
+    }
+}
