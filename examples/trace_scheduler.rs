@@ -1,5 +1,6 @@
 //! A scheduler that the program has written: a ready queue, worker loops, event loops for epoll and for the disk, a
-//! pool for calls that block, locks, exceptions (events-and-threads-haskell, Figure 14); and an echo and a file server.
+//! pool for calls that block, locks, exceptions (Li and Zdancewic, *Combining Events and Threads for Scalable Network
+//! Services*, 2007, Figure 14); and an echo and a file server.
 //!
 //! ```sh
 //! cargo run --release --example trace_scheduler -- 127.0.0.1:7000 127.0.0.1:7001 .

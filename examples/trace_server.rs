@@ -1,6 +1,7 @@
 //! A web server for the files of a folder, on the scheduler in `trace_scheduler.rs`: a thread for each connection,
 //! written as if each call blocked; disk reads that pass the kernel's cache by (`O_DIRECT`), and a cache of its own.
-//! (events-and-threads-haskell, 5.2; their server has 370 lines as well.) It has no time limits.
+//! (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, 5.2; their server has 370 lines as
+//! well.) It has no time limits.
 //!
 //! ```sh
 //! cargo run --release --example trace_server -- site 127.0.0.1:8080

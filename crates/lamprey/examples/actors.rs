@@ -1,4 +1,5 @@
-//! The thread ring (swapstack-taco-2013, 7.4) of actors: each passes a token on to the next.
+//! The thread ring (Dolan, Muralidharan and Gregg, *Compiler Support for Lightweight Context Switching*, 2013, 7.4) of
+//! actors: each passes a token on to the next.
 //!
 //! Each actor is sent to by the one before it, so all addresses are made before any actor is started.
 //!

@@ -1,7 +1,8 @@
 //! `choose_all`: wait for all of several things at once, in the time of the slowest.
 //!
 //! The implementation is Figure 5 of *Lightweight asynchrony using parasitic threads*
-//! (parasitic-threads-2011, 2.3.2), with nothing but its primitives and an atomic counter. It shows what they
+//! (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony Using Parasitic Threads*, 2011, 2.3.2), with
+//! nothing but its primitives and an atomic counter. It shows what they
 //! are for: a new blocking operation that the scheduler knows nothing of.
 //!
 //! ```sh

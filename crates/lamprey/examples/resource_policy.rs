@@ -1,5 +1,6 @@
 //! A scheduling policy of the program's own that looks at a resource: while memory is short, threads that free some
-//! run before those that take more. (Capriccio's resource-aware scheduling, which events-and-threads-haskell, 5.2,
+//! run before those that take more. (Capriccio's resource-aware scheduling, which Li and Zdancewic, *Combining Events and
+//! Threads for Scalable Network Services*, 2007, 5.2,
 //! names as what an application could do.)
 //!
 //! Here many threads take a buffer, fill it and hand it on; a few write buffers out and free them. First come,

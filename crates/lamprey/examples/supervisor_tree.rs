@@ -1,7 +1,7 @@
 //! A tree of supervisors, told what to do line by line.
 //!
 //! At the top a supervisor of two: the `store`, an actor that counts words, and the `teams`, a supervisor whose children are
-//! added and removed while it runs. Each of those is an actor that passes words on to the store. Who fails is started
+//! added and removed while it runs. Both branches are started again when they fail. Each of those is an actor that passes words on to the store. Who fails is started
 //! again, alone; addresses stay the same, and what is told meanwhile waits.
 //!
 //! ```sh
@@ -19,8 +19,8 @@
 use lamprey::actor::{self, Address, Inbox, Reply};
 use lamprey::scope::supervisor::AnyError;
 use lamprey::scope::{Backoff, Restart, Supervisor, SupervisorHandle};
+use lamprey::watch::{self, watch};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 enum Store {
@@ -71,7 +71,7 @@ fn supervisor<'env>() -> Supervisor<'env> {
 /// What the lines of the input talk to.
 struct Tree {
     store: Address<Store>,
-    orders: SupervisorHandle,
+    orders: watch::Receiver<Option<SupervisorHandle>>,
     teams: BTreeMap<String, Address<Team>>,
 }
 
@@ -82,7 +82,7 @@ impl Tree {
             ["add", name] => {
                 let ((address, inbox), store) = (actor::inbox(), self.store.clone());
                 let body = inbox.supervised(move |inbox: &mut Inbox<Team>| team(inbox, &store));
-                self.orders.add(name, Restart::OnFailure, body)?;
+                self.orders()?.add(name, Restart::OnFailure, body)?;
                 self.teams.insert(name.to_owned(), address);
                 format!("{name} is there")
             }
@@ -106,12 +106,22 @@ impl Tree {
             }
             ["remove", name] => {
                 self.teams.remove(name);
-                let was_there = self.orders.cancel_and_join(name);
+                let was_there = self.orders()?.cancel_and_join(name);
                 format!("{name} {}", if was_there { "is gone" } else { "was not there" })
             }
-            ["list"] => format!("teams: {}", self.orders.children().join(" ")),
+            ["list"] => format!("teams: {}", self.orders()?.children().join(" ")),
             _ => return Err(format!("not understood: {line}").into()),
         })
+    }
+
+    /// The supervisor of the teams that runs now.
+    fn orders(&mut self) -> Result<SupervisorHandle, AnyError> {
+        loop {
+            if let Some(orders) = self.orders.get() {
+                return Ok(orders);
+            }
+            self.orders.changed()?;
+        }
     }
 
     fn team(&self, name: &str) -> Result<&Address<Team>, AnyError> {
@@ -122,13 +132,14 @@ impl Tree {
 fn main() -> Result<(), AnyError> {
     lamprey::run(|| {
         let (address, inbox) = actor::inbox();
-        let teams = supervisor().until_stopped();
-        let (orders, teams) = (teams.handle(), Mutex::new(Some(teams)));
+        // A supervisor runs once: each start of this branch makes a new one, without teams, and says which.
+        let (started, orders) = watch(None);
         let top = supervisor().child("store", Restart::OnFailure, inbox.supervised(store)).child(
             "teams",
-            Restart::Never,
+            Restart::OnFailure,
             || {
-                let teams = teams.lock().unwrap().take().unwrap(); // once
+                let teams = supervisor().until_stopped();
+                started.send(Some(teams.handle()))?;
                 Ok(teams.run().map_err(|error| error.to_string())?)
             },
         );
@@ -142,7 +153,7 @@ fn main() -> Result<(), AnyError> {
                     Err(error) => println!("error: {error}"),
                 }
             }
-            talks.orders.stop();
+            talks.orders()?.stop();
             all.stop();
             Ok(tree.join().map_err(|error| error.to_string())?.map_err(|error| error.to_string())?)
         })

@@ -1,4 +1,5 @@
-//! Events: communications as first-class values (Concurrent ML; parasitic-threads-2011, 1 and 2.3.2; Reppy,
+//! Events: communications as first-class values (Concurrent ML; Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+//! *Lightweight Asynchrony Using Parasitic Threads*, 2011, 1 and 2.3.2; Reppy,
 //! Russo, Xiao 2009).
 //!
 //! A *channel operation* takes effect when it is called. An [`Event`] is a value that describes one: it can

@@ -1,4 +1,4 @@
-//! The oneshot: one value, once, from one sender to one receiver. The protocol is in `cell`.
+//! The oneshot: one value, once, from one sender to one receiver.
 //!
 //! # Examples
 //! A search in two places at once. The slower one stops as soon as its answer is not wanted any more, because

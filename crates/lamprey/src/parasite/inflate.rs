@@ -1,4 +1,5 @@
-//! Inflation: a parasite becomes a host (parasitic-threads-2011, 2.3.1).
+//! Inflation: a parasite becomes a host (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony Using
+//! Parasitic Threads*, 2011, 2.3.1).
 //!
 //! A stackless parasite that may migrate gets a real host, which any idle worker can take before it starts.
 //! From then on that host polls the parasite, and the parasite's wakers wake the host (HOSTED). A parasite

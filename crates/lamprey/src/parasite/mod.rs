@@ -1,5 +1,6 @@
 //! Parasites: asynchronous computations that start at once, on the spawner's stack, and cost about as much as
-//! a call if they never block (parasitic-threads-2011, section 2).
+//! a call if they never block (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony Using Parasitic
+//! Threads*, 2011, section 2).
 //!
 //! The life of a stackless parasite:
 //!

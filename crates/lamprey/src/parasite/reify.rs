@@ -1,4 +1,5 @@
-//! The paper's primitives for building blocking operations: reify, prepare, attach (parasitic-threads-2011,
+//! The paper's primitives for building blocking operations: reify, prepare, attach (Sivaramakrishnan, Ziarek, Prasad and
+//! Jagannathan, *Lightweight Asynchrony Using Parasitic Threads*, 2011,
 //! 2.3).
 //!
 //! # States (`ReifyState`)
@@ -223,7 +224,8 @@ impl ReadyParasite {
         }
     }
 
-    /// Asynchronous inflation: a new host attaches the parasite (parasitic-threads-2011, 2.3.1). Another
+    /// Asynchronous inflation: a new host attaches the parasite (Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+    /// *Lightweight Asynchrony Using Parasitic Threads*, 2011, 2.3.1). Another
     /// worker may take it.
     ///
     /// # Panics

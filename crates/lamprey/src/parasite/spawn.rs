@@ -16,7 +16,8 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2).
+/// Starts an asynchronous computation **now**, on the caller's stack (Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+/// *Lightweight Asynchrony Using Parasitic Threads*, 2011, 2.2).
 ///
 /// It runs like a call until it first blocks. If it never blocks, the handle has the result when this
 /// returns, and the cost is about that of a call. If it blocks, only its future is kept, and the caller goes

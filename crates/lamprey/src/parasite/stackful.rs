@@ -28,7 +28,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Starts a closure **now**, on a pooled stack, on top of the caller (parasitic-threads-2011, 2.2).
+/// Starts a closure **now**, on a pooled stack, on top of the caller (Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+/// *Lightweight Asynchrony Using Parasitic Threads*, 2011, 2.2).
 ///
 /// If it does not block, the handle has its result when this returns. When it blocks, anywhere and at any
 /// depth, the caller goes on; the parasite is then a blocked thread, and the thread that unblocks it runs it,

@@ -224,7 +224,8 @@ impl RuntimeBuilder {
     }
 
     /// Whether a parasite that has used more than its time slice becomes a host, and its spawner pays a
-    /// [`penalty`](Self::penalty). Default: true. (parasitic-threads-2011, 5.3)
+    /// [`penalty`](Self::penalty). Default: true. (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony
+    /// Using Parasitic Threads*, 2011, 5.3)
     ///
     /// The time of a stackless parasite is checked when it blocks, that of a stackful one also when it
     /// spawns. [`parasite::inflate`] turns the calling parasite into a host explicitly.
@@ -296,7 +297,8 @@ impl RuntimeBuilder {
     ///
     /// Within the workers ([`source`](Self::source)), an event costs no wake from one kernel thread to another, but
     /// waits while its worker computes, and each worker looks at every source; beside them it is the other way
-    /// round. (events-and-threads-haskell, Figure 14, has its loops on threads of their own.) The thread ends after
+    /// round. (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, Figure 14, has its
+    /// loops on threads of their own.) The thread ends after
     /// the last worker has.
     pub fn source_thread(
         mut self,

@@ -148,7 +148,7 @@ impl Runtime {
         SimBuilder::new(Draws { seed, kept: None })
     }
 
-    /// Runs `main` as a host and returns its result. Other hosts keep running until the runtime is dropped.
+    /// Runs `main` as a host, which is named `main`, and returns its result. Other hosts keep running until the runtime is dropped.
     ///
     /// # Panics
     /// With `main`'s own panic, or that of another host where the runtime [propagates](crate::Panics::Propagate)

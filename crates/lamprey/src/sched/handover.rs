@@ -1,4 +1,5 @@
-//! Direct switch to a woken host of the same worker (swapstack-taco-2013, 5.1): Go's `ready` with `next`,
+//! Direct switch to a woken host of the same worker (Dolan, Muralidharan and Gregg, *Compiler Support for Lightweight
+//! Context Switching*, 2013, 5.1): Go's `ready` with `next`,
 //! followed by a yield.
 
 use super::thread::{Kind, Thread};

@@ -1,5 +1,5 @@
 //! A source on a kernel thread of its own, beside the workers: the dedicated event loops of
-//! events-and-threads-haskell, Figure 14.
+//! Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, Figure 14.
 //!
 //! # Invariants
 //! 1. The thread runs as long as a [`Keeper`] lives: each worker has one among its sources, so it ends after the

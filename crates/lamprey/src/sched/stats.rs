@@ -56,7 +56,8 @@ pub(crate) struct Counters {
 }
 
 /// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of
-/// the paper's Table 2 (parasitic-threads-2011, 6.2), and further counts of how parasites were run.
+/// the paper's Table 2 (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony Using Parasitic Threads*,
+/// 2011, 6.2), and further counts of how parasites were run.
 ///
 /// # Examples
 /// ```

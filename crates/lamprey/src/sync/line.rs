@@ -38,7 +38,8 @@
 //! published by the node's word. A CAS that only sets or clears bits may succeed although the ring changed in
 //! between (ABA), which is harmless: it does not read the ring.
 //!
-//! # Where this differs from the paper (swapstack-taco-2013, 6.1-6.2)
+//! # Where this differs from the paper (Dolan, Muralidharan and Gregg, *Compiler Support for Lightweight Context Switching*,
+//! 2013, 6.1-6.2)
 //! There, a thread may read a freed node, and a signal handler repairs that. Here only its owner and the
 //! holder of EDIT read a node, and the owner waits for the holder before it frees the node. Threads can leave
 //! from the middle (timeout, cancellation). The state may be larger than two bits.

@@ -2,7 +2,8 @@
 
 use crate::bias::Bias;
 
-/// Which of the threads that wait for a lock is served first (swapstack-taco-2013, 5.2).
+/// Which of the threads that wait for a lock is served first (Dolan, Muralidharan and Gregg, *Compiler Support for
+/// Lightweight Context Switching*, 2013, 5.2).
 #[doc(alias = "fairness")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
@@ -14,7 +15,8 @@ pub enum Order {
     Lifo,
 }
 
-/// How a thread that releases a lock wakes a host of its own worker that waits for it (swapstack-taco-2013,
+/// How a thread that releases a lock wakes a host of its own worker that waits for it (Dolan, Muralidharan and Gregg,
+/// *Compiler Support for Lightweight Context Switching*, 2013,
 /// 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wake {
@@ -82,7 +84,8 @@ impl LockOptions {
         self
     }
 
-    /// Whether a [`Mutex`](super::Mutex) belongs to the first worker that takes it (swapstack-taco-2013,
+    /// Whether a [`Mutex`](super::Mutex) belongs to the first worker that takes it (Dolan, Muralidharan and Gregg, *Compiler
+    /// Support for Lightweight Context Switching*, 2013,
     /// 6.3). While only hosts and parasites of that worker take it, they need no atomic read-modify-write.
     /// The first thread from elsewhere takes the mutex away from the worker for good, which costs some
     /// microseconds; from then on it is as other mutexes.

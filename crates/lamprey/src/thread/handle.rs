@@ -76,11 +76,12 @@ impl Handle {
         self.shared.remotes().len()
     }
 
-    /// Spawns a host and joins it. The closure may borrow.
+    /// Spawns a host, named `main`, and joins it. The closure may borrow.
     #[track_caller]
     pub(crate) fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
         self.must_be_able_to_wait();
-        let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
+        let builder = Builder::new().name("main");
+        let builder = builder.stack_size(stack_size::of_main(self.shared.stack_size) as usize);
         // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it;
         // an unwind out of this function before that aborts (`StaysHere`).
         let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }

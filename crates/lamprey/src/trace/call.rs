@@ -24,7 +24,7 @@ pub type Exception = Box<dyn Error + Send + Sync>;
 pub type Descriptor = Arc<dyn AsFd + Send + Sync>;
 
 /// What a thread has asked its scheduler for, with what it will do afterwards: the head of a trace
-/// (events-and-threads-haskell, Figures 5, 12 and 15).
+/// (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, Figures 5, 12 and 15).
 ///
 /// A scheduler is a loop over [`Trace::step`] that matches on this. Whichever call it cannot do, it can refuse
 /// in the way of that call (`failed`, `raise`), or end the thread by dropping it.

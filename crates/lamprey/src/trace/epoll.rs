@@ -1,5 +1,5 @@
 //! [`Epoll`]: the event loop that a scheduler of traces gives its waiting threads to
-//! (events-and-threads-haskell, 4.5 and Figure 16).
+//! (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, 4.5 and Figure 16).
 //!
 //! A descriptor is registered for one event at a time (`EPOLLONESHOT`), with what all its threads wait for. The
 //! table of threads is under a lock; a registration is made with the lock held, and an event looks its

@@ -1,7 +1,8 @@
 //! Exceptions: `throw` and `catch`.
 //!
 //! The handlers of a thread are the `catch`es around the place where it is, so the thread's future is the
-//! paper's stack of handlers (events-and-threads-haskell, 4.3). A scheduler that lets an exception be thrown
+//! paper's stack of handlers (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, 4.3). A
+//! scheduler that lets an exception be thrown
 //! ([`Throw::raise`]) polls the thread: the `throw` says that it is the one, and the first `catch` on the way
 //! out drops its body.
 

@@ -1,4 +1,5 @@
-//! Locks for threads of a scheduler: `lock`, `unlock` (events-and-threads-haskell, 4.7).
+//! Locks for threads of a scheduler: `lock`, `unlock` (Li and Zdancewic, *Combining Events and Threads for Scalable Network
+//! Services*, 2007, 4.7).
 
 use super::call::Request;
 use super::thread::Trace;

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 /// on: its future is dropped, destructors run.
 ///
 /// It is a pointer to a block of memory of the size of the thread's future and one word. (The paper's `Trace`:
-/// events-and-threads-haskell, 3.1.)
+/// Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, 3.1.)
 #[must_use = "a trace that is dropped never goes on"]
 pub struct Trace(NonNull<Block>);
 

@@ -111,7 +111,8 @@ impl fmt::Debug for EpollWait {
 /// between: a call on a socket that does not block becomes one that blocks the thread alone.
 ///
 /// # Examples
-/// The `accept` of a thread (events-and-threads-haskell, Figure 10):
+/// The `accept` of a thread (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007, Figure
+/// 10):
 /// ```
 /// use lamprey::trace::{Interest, when_ready};
 /// use std::io;

@@ -24,7 +24,8 @@ fn receives<T>(receivers: &[Receiver<T>]) -> Vec<lamprey::RecvEvt<&Receiver<T>>>
     receivers.iter().map(Receiver::recv_evt).collect()
 }
 
-/// As in the paper's form, where each part is a parasite of its own (parasitic-threads-2011, Figure 5).
+/// As in the paper's form, where each part is a parasite of its own (Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+/// *Lightweight Asynchrony Using Parasitic Threads*, 2011, Figure 5).
 #[test]
 fn parts_meet_each_other_in_every_form_of_a_synchronisation() {
     let parts = |(tx, rx): (Sender<u8>, Receiver<u8>)| {

@@ -300,3 +300,10 @@ fn yielding_alone_comes_back() {
     });
     yield_now(); // an OS thread
 }
+
+#[test]
+fn the_first_host_is_named_main() {
+    let name = || current().name().map(str::to_owned);
+    assert_eq!(lamprey::run(name).as_deref(), Some("main"));
+    assert_eq!(runtime(1).run(name).as_deref(), Some("main"));
+}

@@ -78,7 +78,8 @@ pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
-/// it runs on the caller's stack, before that call returns (parasitic-threads-2011, 2.2).
+/// it runs on the caller's stack, before that call returns (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight
+/// Asynchrony Using Parasitic Threads*, 2011, 2.2).
 ///
 /// This saves one queue. But if the caller holds a lock or a `RefCell` borrow that the parasite needs too,
 /// the parasite deadlocks or panics. Therefore the default is to run it at the caller's next scheduling

@@ -1,6 +1,7 @@
 //! The state word of a rendezvous channel: a sender and a receiver meet by one atomic change of it.
 //!
-//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the channel's state is in the low bits of the
+//! The idea is the paper's (Dolan, Muralidharan and Gregg, *Compiler Support for Lightweight Context Switching*, 2013,
+//! 6.1-6.2): the channel's state is in the low bits of the
 //! pointer to its waiters, so checking for a peer and queueing are one step. Unlike the paper, more than one
 //! waiter is kept in a list, which a bit of the same word locks. So a waiter can leave from the middle
 //! (timeout, cancellation), and no thread reads a node that may be freed.

@@ -1,4 +1,5 @@
-//! `choose_all`: all of several events, in the time of the slowest (parasitic-threads-2011, 1 and 2.3.2).
+//! `choose_all`: all of several events, in the time of the slowest (Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+//! *Lightweight Asynchrony Using Parasitic Threads*, 2011, 1 and 2.3.2).
 //!
 //! # Two phases
 //! 1. Until the first part has happened, this is an ordinary choice: all parts are offered on behalf of the

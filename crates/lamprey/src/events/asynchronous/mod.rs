@@ -1,4 +1,5 @@
-//! Asynchronous events (Ziarek, Sivaramakrishnan, Jagannathan 2011; parasitic-threads-2011, 5):
+//! Asynchronous events (Ziarek, Sivaramakrishnan, Jagannathan 2011; Sivaramakrishnan, Ziarek, Prasad and Jagannathan,
+//! *Lightweight Asynchrony Using Parasitic Threads*, 2011, 5):
 //! communications that one thread starts and another, implicit one completes.
 //!
 //! # The two parts

@@ -1,5 +1,6 @@
 //! [`Hybrid`], the default run queue: the paper's hybrid of last-in-first-out and first-in-first-out
-//! (swapstack-taco-2013, 5.2). Compare Go's `runnext` slot in front of a FIFO.
+//! (Dolan, Muralidharan and Gregg, *Compiler Support for Lightweight Context Switching*, 2013, 5.2). Compare Go's `runnext`
+//! slot in front of a FIFO.
 //!
 //! The first few threads that are woken go to the head of the queue, so that two threads that communicate run
 //! in turn while their data is in the cache. After that, woken threads go to the tail until the queue has

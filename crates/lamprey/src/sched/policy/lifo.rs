@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 /// Last come, first served: the thread that was woken last, or else the one that was spawned last, runs next, while
 /// its data is in the cache. A thread that yields goes behind all others. Not fair: two threads that wake each
-/// other for ever keep the rest from running. (picothreads-java, 5.4.)
+/// other for ever keep the rest from running. (Begel, MacDonald and Shilman, *PicoThreads: Lightweight Threads in Java*,
+/// 5.4.)
 ///
 /// # Examples
 /// ```

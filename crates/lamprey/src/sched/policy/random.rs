@@ -4,7 +4,8 @@ use super::{Parasites, Policy, Ready, Unstarted, Why};
 
 /// Any of the ready threads, each as likely as another, chosen by a seed: with one worker, and a program whose threads wait for
 /// nothing but each other, two runs with one seed are the same. For tests: an order that the default policy never
-/// chooses finds what relies on the usual one. (picothreads-java, 5.4.)
+/// chooses finds what relies on the usual one. (Begel, MacDonald and Shilman, *PicoThreads: Lightweight Threads in Java*,
+/// 5.4.)
 ///
 /// # Examples
 /// ```
