@@ -367,3 +367,21 @@ fn a_transaction_is_not_send() {
 fn a_queue_of_the_kit_of_what_is_not_send() {
     is_sync::<lamprey::trace::Queue<Rc<u8>>>();
 }
+
+// An event waits by steps that must be taken in their order; only Lamprey can.
+
+//~ [E0599]
+fn the_steps_of_an_event<E: Event>(event: E) -> (bool, bool) {
+    let branch = event.branch();
+    (branch.attempt(None), branch.attempt(None))
+}
+
+//~ [E0599]
+fn the_steps_of_a_known_event(rx: lamprey::Receiver<u8>) {
+    rx.recv_evt().branch().attempt(None);
+}
+
+//~ [E0599]
+fn the_steps_of_some_events<E: Events>(events: E) -> bool {
+    events.branches().attempt(0, None)
+}
