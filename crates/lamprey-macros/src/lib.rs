@@ -6,6 +6,7 @@
 //! | `item` | the function: what stands before its body |
 //! | `args` | the arguments of the attribute |
 //! | `expand` | what is written in the function's place |
+//! | `select` | what is wrong with the arms of a `select!` |
 //! | `error` | what does not compile, and where |
 //!
 //! There is no parser of Rust here, and no dependency: an attribute on a function without arguments needs to know where
@@ -15,6 +16,7 @@ mod args;
 mod error;
 mod expand;
 mod item;
+mod select;
 
 use proc_macro::TokenStream;
 
@@ -28,4 +30,11 @@ pub fn main(args: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, function: TokenStream) -> TokenStream {
     expand::attribute(args, function, expand::test)
+}
+
+/// The error of a `select!` with these arms, of which the first one could not be read.
+#[doc(hidden)]
+#[proc_macro]
+pub fn select_error(arms: TokenStream) -> TokenStream {
+    select::error(arms)
 }

@@ -185,9 +185,13 @@ pub use sched::Wait;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __select {
+    #[cfg(not(feature = "macros"))]
+    pub use crate::__select_error as error;
     pub use crate::events::select::{Arms, NoArms, Or, any};
     pub use crate::events::{Event, choose, future_evt, prefer};
     pub use crate::sleep::with_timeout_async;
+    #[cfg(feature = "macros")]
+    pub use lamprey_macros::select_error as error;
 }
 
 /// What the attributes expand to.

@@ -17,3 +17,5 @@ mod owned;
 mod panic;
 mod race;
 mod select;
+#[cfg(feature = "macros")]
+mod select_errors;

@@ -269,11 +269,7 @@ macro_rules! __select {
             $default $($($rest)*)?)
     };
     (@arms $how:ident $order:ident $won:ident $events:tt $code:tt $default:tt $($rest:tt)+) => {
-        ::core::compile_error!(::core::concat!(
-            "an arm of a select is `recv(rx) -> message => code`, or `send(tx, value)`, `event(event)`, `future(future)`, ",
-            "`recv_any(receivers)`, `any(events)` or `default` in place of `recv(rx)`, and arms are separated by commas; found `",
-            ::core::stringify!($($rest)+), "`"
-        ))
+        $crate::__select::error!($($rest)+)
     };
 
     // An event is not put into a block where it has no condition: temporaries live until the choice has been made.
@@ -300,9 +296,20 @@ macro_rules! __select {
         ))
     };
     (@event $kind:ident $arguments:tt) => {
+        $crate::__select::error!($kind $arguments)
+    };
+}
+
+/// The error of arms that cannot be read, where the crate is built without its procedural macros: it has no place.
+#[cfg(not(feature = "macros"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_error {
+    ($($rest:tt)+) => {
         ::core::compile_error!(::core::concat!(
-            "`", ::core::stringify!($kind $arguments), "` is no arm of a select: that is `recv(rx)`, `send(tx, value)`, ",
-            "`event(event)`, `future(future)`, `recv_any(receivers)`, `any(events)` or `default`"
+            "an arm of a select is `recv(rx) -> message => code`, or `send(tx, value)`, `event(event)`, `future(future)`, ",
+            "`recv_any(receivers)`, `any(events)` or `default` in place of `recv(rx)`, and arms are separated by commas; found `",
+            ::core::stringify!($($rest)+), "`"
         ))
     };
 }
