@@ -53,13 +53,14 @@
 //! * Scheduling is cooperative. A host gives its worker up in calls of this crate that may block: whenever
 //!   they wait, and every so often when they need not, such as the `recv` of a channel that always has
 //!   something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. A host that only tries
-//!   (`try_recv`, `try_lock`), without success and for more than 2 ms, yields too. Calls that never wait and
+//!   or looks (`try_recv` in vain, `try_lock`, `is_closed`, `len`, `is_cancelled`; a future that it polls by hand), again and
+//!   again for more than 2 ms, yields too. Calls that never wait, change something and
 //!   succeed (the `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at
 //!   once) do not yield, except for one join of a parasite every few milliseconds. A host that computes for
 //!   long without such calls holds up the others that have started on its worker (an idle worker runs those
 //!   that can run elsewhere, within about a millisecond); give such work to [`compute`].
 //! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when
-//!   another of its hosts wants the lock; so does a loop that tries without success. Use the locks of
+//!   another of its hosts wants the lock; so does a loop that tries without success, or only looks. Use the locks of
 //!   [`sync`] there. A thread-local's `RefCell` must not stay borrowed across such a call either.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that overflows its stack ends the process with a message; see [`Builder::stack_size`].

@@ -1,6 +1,7 @@
 //! `shield`: deferring cancellation.
 
 use crate::sched::cancel::{Frame, within};
+use crate::sched::coop;
 use crate::sched::worker::Worker;
 use crate::thread::Closure;
 
@@ -81,6 +82,7 @@ pub fn shield<R>(section: impl Closure<R>) -> R {
 /// # Blocking
 /// Never.
 pub fn is_cancelled() -> bool {
+    coop::look();
     let in_poll = Worker::current().is_some_and(|worker| worker.running_ref().polled().is_some());
     !in_poll && crate::sched::is_cancelled()
 }

@@ -341,6 +341,7 @@ impl<T> Sender<T> {
 
     /// How many values are buffered now.
     pub fn len(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.values.len())
     }
 
@@ -444,6 +445,7 @@ impl<T> Receiver<T> {
 
     /// How many values are buffered now.
     pub fn len(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.values.len())
     }
 

@@ -241,6 +241,7 @@ impl<T> Sender<T> {
 
     /// How many receivers there are now.
     pub fn receiver_count(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.receivers)
     }
 
@@ -271,6 +272,7 @@ impl<T> Receiver<T> {
 
     /// How many values have been sent that this receiver has not seen, those included that it has missed.
     pub fn len(&self) -> u64 {
+        coop::look();
         self.gate.with(|section| section.state.end() - self.next)
     }
 

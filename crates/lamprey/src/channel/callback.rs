@@ -5,6 +5,7 @@ use super::err::{RecvError, SendError};
 use super::oneshot::{self, oneshot};
 use crate::events::algebra::awaitable;
 use crate::events::{Event, FutureEvt, future_evt};
+use crate::sched::coop;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,7 +88,8 @@ impl<T> Callback<T> {
 
     /// True if a call would fulfil the event: there was none, and the event has not been dropped.
     pub fn is_wanted(&self) -> bool {
-        self.sender().as_ref().is_some_and(|sender| !sender.is_closed())
+        coop::look();
+        self.sender().as_ref().is_some_and(|sender| !sender.is_refused())
     }
 
     /// Held for a few steps, in which no code of the program runs: so it is not poisoned, and no worker waits.

@@ -190,6 +190,7 @@ impl<T> Sender<T> {
 
     /// How many values wait that the receiver has not taken out yet.
     pub fn len(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.count)
     }
 
@@ -354,6 +355,7 @@ impl<T> Receiver<T> {
 
     /// How many values wait.
     pub fn len(&self) -> usize {
+        coop::look();
         let taken_out: usize = self.batch.iter().map(VecDeque::len).sum();
         taken_out + self.gate.with(|section| section.state.count)
     }

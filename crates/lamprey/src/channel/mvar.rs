@@ -289,6 +289,7 @@ impl<T> MVar<T> {
 
     /// True if the variable is empty now. While its value is being read it counts as full.
     pub fn is_empty(&self) -> bool {
+        coop::look();
         self.0.with(|section| matches!(section.state, MVarState::Empty))
     }
 }
@@ -333,7 +334,7 @@ impl<T: Clone> MVar<T> {
 
     /// A clone of the value, if there is one and no other thread is reading it at this moment.
     pub fn try_read(&self) -> Option<T> {
-        let value = coop::tried(self.0.with(|section| LendOp.attempt(section)), Option::is_none)?;
+        let value = coop::looked(self.0.with(|section| LendOp.attempt(section)), Option::is_none)?;
         Some(Loan::read(&self.0, value))
     }
 }

@@ -146,6 +146,12 @@ impl<T> Sender<T> {
     /// True if the receiver is gone: the value would not be received.
     #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
+        coop::look();
+        self.is_refused()
+    }
+
+    /// [`is_closed`](Self::is_closed), which never gives way.
+    pub(super) fn is_refused(&self) -> bool {
         self.cell().is_gone()
     }
 
@@ -207,7 +213,7 @@ impl<T> Future for ClosedFuture<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.0.unwatch();
-        if self.0.is_closed() {
+        if self.0.is_refused() {
             return Poll::Ready(());
         }
         let waiter = Waiter::of(cx).keep();

@@ -147,6 +147,7 @@ impl<T> Sender<T> {
 
     /// How many values wait.
     pub fn len(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.count)
     }
 
@@ -289,6 +290,7 @@ impl<T> Receiver<T> {
 
     /// How many values wait.
     pub fn len(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.count)
     }
 

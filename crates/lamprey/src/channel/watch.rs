@@ -50,7 +50,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use crate::events::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::sync::Arc;
@@ -185,6 +185,7 @@ impl<T> Sender<T> {
 
     /// How many receivers there are now.
     pub fn receiver_count(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.receivers)
     }
 }
@@ -240,6 +241,7 @@ impl<T: Clone> Sender<T> {
 }
 
 fn get<T: Clone>(gate: &Gate<WatchState<T>>) -> T {
+    coop::look();
     let value = gate.with(|section| section.state.value.clone());
     Arc::unwrap_or_clone(value)
 }
@@ -335,6 +337,7 @@ impl<T> Receiver<T> {
 
     /// True if [`changed`](Self::changed) would return at once because of a change. It stays unseen.
     pub fn has_changed(&self) -> bool {
+        coop::look();
         self.gate.with(|section| section.state.version != self.seen)
     }
 }

@@ -78,6 +78,7 @@ macro_rules! owns_descriptor {
             /// # Errors
             /// The system's.
             pub fn take_error(&self) -> ::std::io::Result<Option<::std::io::Error>> {
+                $crate::sched::coop::look();
                 let simulated =
                     || $crate::io::simulated::take_error(::std::os::fd::AsFd::as_fd(self)).map(Into::into);
                 Ok(self.0.get().take_error()?.or_else(simulated))

@@ -8,6 +8,7 @@ use super::simulated;
 use super::tcp::{TcpListener, TcpStream};
 use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
+use crate::sched::coop;
 use crate::world;
 use rustix::net::{self, AddressFamily, SocketType, ipproto, sockopt};
 use std::fmt;
@@ -129,6 +130,7 @@ impl TcpSocket {
     /// # Errors
     /// The system's.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        coop::look();
         Ok(sockopt::socket_error(&self.fd)?.err().map(Into::into))
     }
 

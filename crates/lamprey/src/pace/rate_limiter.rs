@@ -194,12 +194,16 @@ impl RateLimiter {
     #[doc(alias = "check")]
     #[doc(alias = "Allow")]
     pub fn try_acquire(&self, n: u32) -> bool {
-        let mut bucket = self.bucket();
-        bucket.waiting == 0 && bucket.take(self, n).is_ok()
+        let taken = {
+            let mut bucket = self.bucket();
+            bucket.waiting == 0 && bucket.take(self, n).is_ok()
+        };
+        coop::tried(taken, |taken| !taken)
     }
 
     /// The tokens in the bucket now: another thread may take them next.
     pub fn available(&self) -> u32 {
+        coop::look();
         let missing = self.bucket().full_at.saturating_duration_since(world::now());
         let full = self.cost(self.burst);
         let tokens = full.saturating_sub(missing).as_nanos() * u128::from(self.rate) / self.per.as_nanos();

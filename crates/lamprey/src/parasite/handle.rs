@@ -382,7 +382,7 @@ impl<T> ParasiteHandle<T> {
 
     /// True once the parasite has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::tried(self.is_done(), |is_done| !is_done)
+        coop::looked(self.is_done(), |is_done| !is_done)
     }
 
     pub(crate) fn is_done(&self) -> bool {

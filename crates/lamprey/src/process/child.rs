@@ -5,6 +5,7 @@ use super::reaper;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::waiting::result_or_wait;
 use crate::io::{PipeReader, PipeWriter};
+use crate::sched::coop;
 use crate::signal::Signal;
 use crate::sleep::with_timeout_async;
 use rustix::process::Pid;
@@ -153,7 +154,7 @@ impl Child {
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let status = self.std().try_wait()?;
         self.status_is_taken |= status.is_some();
-        Ok(status)
+        Ok(coop::looked(status, Option::is_none))
     }
 
     /// Kills the child, by `SIGKILL`. [`wait`](Self::wait) says when it has ended. One that has ended already stays as it is.

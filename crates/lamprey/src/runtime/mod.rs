@@ -23,6 +23,7 @@ use crate::cancel::shield;
 use crate::driver::backend::Io;
 use crate::driver::pool;
 use crate::io::stdio;
+use crate::sched::coop;
 use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
@@ -186,6 +187,7 @@ impl Runtime {
 
     /// Counts of what the threads of this runtime have done so far. Reads each worker's counters.
     pub fn stats(&self) -> Stats {
+        coop::look();
         self.shared.stats()
     }
 

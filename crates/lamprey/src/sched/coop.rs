@@ -12,7 +12,9 @@
 //!   point; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the
 //!   worker would wait for on the kernel thread, for ever. But a thread that fails in such calls again and
-//!   again ([`tried`]), [`TRIES`] times and for [`TRY_LIMIT`], is waiting, and yields.
+//!   again ([`tried`]), or only looks ([`look`]), [`TRIES`] times and then for [`TRY_LIMIT`], is waiting, and
+//!   yields. A call that succeeds and changes something begins the count anew; one that looks does not, nor
+//!   does a lock that was free, or a permit: what is behind it may be what the thread waits for.
 //! * A **parasite that ends at once** is like a function call: neither its start nor its join counts. In a
 //!   host that does nothing else for milliseconds, one join does ([`starts`](super::parasite::starts)).
 //!
@@ -43,8 +45,10 @@
 //!   was 5 to 17 % slower). Counting the joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
-//! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
+//! `tests/sched/coop.rs`, `tests/tries` (each public call that tries or looks), `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
+#[cfg(not(loom))]
+use super::parasite::task::Task;
 #[cfg(not(loom))]
 use super::worker::turns::{CALLS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
@@ -53,6 +57,7 @@ use super::{must_not_block, unwind_cancelled, worker::Worker};
 use crate::time::clock;
 #[cfg(not(loom))]
 use crate::world::{self, World};
+use std::task::Context;
 
 /// Weight of a call that takes as long as a message; between two looks at the clock there are at most
 /// [`CALLS`] of these.
@@ -148,12 +153,48 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
         if is_in_vain(&result) {
             worker.try_in_vain();
         } else {
-            worker.turns.tries.set(TRIES);
+            worker.turns.tries.set(2 * TRIES);
         }
     }
     #[cfg(loom)]
     let _ = is_in_vain;
     result
+}
+
+/// [`tried`], after a call that changes nothing. (If it succeeds, its caller may be waiting for something else.)
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn looked<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
+    #[cfg(not(loom))]
+    if is_in_vain(&result)
+        && let Some(worker) = Worker::current()
+    {
+        worker.try_in_vain();
+    }
+    #[cfg(loom)]
+    let _ = is_in_vain;
+    result
+}
+
+/// Called at the start of a call that never waits and changes nothing: it tells the state of an object that others
+/// change, or takes a lock that is free.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn look() {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current() {
+        worker.count_try();
+    }
+}
+
+/// [`look`] for the poll of a future: only a task that is no parasite may be polled again and again without a
+/// scheduling point in between.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn look_by_poll(context: &Context<'_>) {
+    #[cfg(not(loom))]
+    if Task::of(context).is_none() {
+        look();
+    }
+    #[cfg(loom)]
+    let _ = context;
 }
 
 #[cfg(not(loom))]
@@ -163,7 +204,7 @@ impl Worker {
     pub(super) fn begin_turns(&self) {
         self.turns.calls.set(1);
         self.turns.window.set(1);
-        self.turns.tries.set(TRIES);
+        self.turns.tries.set(2 * TRIES);
         self.forget_time_slice();
     }
 
@@ -277,10 +318,36 @@ impl Worker {
             self.let_others_go_first();
             return;
         }
+        self.count_try();
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn count_try(&self) {
         let left = self.turns.tries.get() - 1;
-        self.turns.tries.set(if left == 0 { TRIES } else { left });
-        let limit = self.turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
-        if left == 0 && self.since_root(clock::ticks()) >= limit {
+        self.turns.tries.set(left);
+        if left.is_multiple_of(TRIES) {
+            self.has_tried_often(left == 0);
+        }
+    }
+
+    /// Notes when that is; if it was `noted` before, yields once it has been long enough.
+    #[cold]
+    #[inline(never)]
+    fn has_tried_often(&self, noted: bool) {
+        let turns = &self.turns;
+        if self.shared.options.simulated {
+            turns.tries.set(TRIES);
+            self.let_others_go_first();
+            return;
+        }
+        let now = clock::ticks();
+        if !noted {
+            turns.tried.set(now);
+            return;
+        }
+        turns.tries.set(TRIES);
+        let limit = turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
+        if now.wrapping_sub(turns.tried.get()) >= limit {
             self.let_others_go_first();
         }
     }

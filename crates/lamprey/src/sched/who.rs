@@ -108,6 +108,7 @@ impl Waiter {
 
     #[cold]
     fn foreign(cx: &Context<'_>) -> Self {
+        super::coop::look();
         Self::of_foreign(Foreign::boxed(cx.waker().clone(), 1))
     }
 

@@ -28,7 +28,7 @@ pub use token::{CancelToken, Cancelled};
 use self::state::ScopeState;
 use crate::cancel::level::LevelCancelled;
 use crate::sched::block::CancelUnwind;
-use crate::sched::{self};
+use crate::sched::{self, coop};
 use crate::thread::{Panic, Panics};
 use std::any::Any;
 use std::fmt;
@@ -251,6 +251,7 @@ impl<'scope> Scope<'scope, '_> {
 
     /// True once [`cancel`](Self::cancel) has been called, or a child has failed.
     pub fn is_cancelled(&'scope self) -> bool {
+        coop::look();
         self.scope_state.is_cancelled()
     }
 }

@@ -7,6 +7,7 @@ use crate::cancel::level::LevelCancelled;
 use crate::cancel::scope::CancelScope;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
+use crate::sched::coop;
 use crate::sync::IVar;
 use crate::thread::Closure;
 use crate::time::before::before;
@@ -80,7 +81,7 @@ impl CancelToken {
         let child = Self::of(Some(self.0.clone()));
         self.0.children().push(Arc::downgrade(&child.0), |token| token.strong_count() == 0);
         // Checked after the push: `cancel` first cancels the cancel scope, and then takes the children.
-        if self.is_cancelled() {
+        if self.0.cancel_scope.is_cancelled() {
             child.cancel();
         }
         child
@@ -105,6 +106,7 @@ impl CancelToken {
 
     /// True once the token has been cancelled.
     pub fn is_cancelled(&self) -> bool {
+        coop::look();
         self.0.cancel_scope.is_cancelled()
     }
 
@@ -150,7 +152,7 @@ impl CancelToken {
     /// Dropping this drops `future`.
     #[doc(alias = "run_until_cancelled")]
     pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
-        if self.is_cancelled() {
+        if self.0.cancel_scope.is_cancelled() {
             return Err(Cancelled);
         }
         before(future, self.wait_async(), Cancelled).await
@@ -212,7 +214,9 @@ impl Default for CancelToken {
 
 impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CancelToken").field("cancelled", &self.is_cancelled()).finish_non_exhaustive()
+        f.debug_struct("CancelToken")
+            .field("cancelled", &self.0.cancel_scope.is_cancelled())
+            .finish_non_exhaustive()
     }
 }
 

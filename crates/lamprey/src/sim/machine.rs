@@ -6,6 +6,7 @@ use super::run::Run;
 use crate::driver::Io;
 use crate::driver::launch::{Launch, launch_virtual};
 use crate::driver::pool::Limits;
+use crate::sched::coop;
 use crate::sched::panic::Panics;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
@@ -231,6 +232,7 @@ impl Machine {
     /// True unless it has [crashed](Self::crash), or its program has been [ended](Self::signal), and it has not been
     /// [restarted](Self::restart).
     pub fn is_up(&self) -> bool {
+        coop::look();
         let node = self.run("Machine::is_up").node(self.id);
         !node.is_down() && !node.is_stopping()
     }

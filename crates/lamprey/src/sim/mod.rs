@@ -78,6 +78,7 @@ pub use machine::Machine;
 pub use network::{Network, network};
 pub use schedule::Schedule;
 
+use crate::sched::coop;
 use crate::world::{self, World};
 use std::time::{Instant, SystemTime};
 
@@ -104,6 +105,7 @@ pub fn buggify(site: &'static str) -> bool {
 
 /// The time by which deadlines are measured: `Instant::now()`, or in a simulation that of the simulation.
 pub fn now() -> Instant {
+    coop::look();
     world::now()
 }
 

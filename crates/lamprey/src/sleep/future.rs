@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
+use crate::sched::coop;
 #[cfg(not(loom))]
 use crate::sched::timers;
 use crate::time;
@@ -103,6 +104,10 @@ impl Sleep {
 
     /// True once the deadline has passed, whether the future has been polled since or not.
     pub fn is_elapsed(&self) -> bool {
+        coop::looked(self.is_over(), |is_over| !is_over)
+    }
+
+    fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= world::now())
     }
 
@@ -201,10 +206,11 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.is_elapsed() {
+        if self.is_over() {
             drop(self.disarm());
             return Poll::Ready(());
         }
+        coop::look_by_poll(context);
         // One without a deadline is armed, too: a reset finds the task there.
         let deadline = self.deadline.unwrap_or_else(time::far_away);
         if self.as_ref().arm(deadline, context.waker()).is_err() {

@@ -4,6 +4,7 @@ use super::StmResult;
 use super::transaction::Transaction;
 use super::var::Var;
 use super::{life, value};
+use crate::sched::coop;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -168,6 +169,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     where
         T: Clone,
     {
+        coop::look();
         // SAFETY: this handle keeps the variable alive.
         let var = unsafe { self.var.as_ref() };
         if value::is_word::<T>() {

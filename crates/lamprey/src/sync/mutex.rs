@@ -187,8 +187,10 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError<MutexGuard<'_, T>>> {
+        // What is in it may be what the caller waits for.
+        coop::look();
         if !self.line.try_hold() && !self.line.barge() {
-            return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
+            return coop::looked(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.id.locked(Location::caller());
         self.guard(false).map_err(TryLockError::Poisoned)
@@ -292,6 +294,7 @@ impl<T: ?Sized> Mutex<T> {
     /// True if a thread has panicked, or was cancelled, while it held the lock.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_poisoned(&self) -> bool {
+        coop::look();
         self.poison.is_set()
     }
 

@@ -32,7 +32,7 @@ use super::order;
 use crate::channel::gate::{Gate, GateFuture, Interrupted, Section, WaitSpec, named_future};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 #[cfg(not(loom))]
 use crate::sync_shim::relax;
 use crate::sync_shim::{AtomicBool, Ordering, left_out};
@@ -173,7 +173,7 @@ impl Once {
     #[inline]
     #[track_caller]
     pub fn call_once(&self, code: impl FnOnce()) {
-        if !self.is_completed() {
+        if !self.is_over() {
             self.call(false, |_| code());
         }
     }
@@ -200,7 +200,7 @@ impl Once {
     #[inline]
     #[track_caller]
     pub fn call_once_force(&self, code: impl FnOnce(&OnceState)) {
-        if !self.is_completed() {
+        if !self.is_over() {
             self.call(true, code);
         }
     }
@@ -239,6 +239,12 @@ impl Once {
     /// See [`Once`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_completed(&self) -> bool {
+        coop::looked(self.is_over(), |is_over| !is_over)
+    }
+
+    /// [`is_completed`](Self::is_completed), which never gives way.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn is_over(&self) -> bool {
         // Acquire pairs with the Release store in `Running`'s drop.
         self.done.load(Ordering::Acquire)
     }
@@ -402,7 +408,7 @@ impl Once {
 
     /// Waits until code has returned; failed runs before that do not end the wait.
     fn wait_for_success(&self, reason: Wait, deadline: Option<Instant>) -> Result<(), Interrupted> {
-        if self.is_completed() {
+        if self.is_over() {
             return Ok(());
         }
         self.gate.wait(WaitSpec::new(QUEUE, reason), deadline, |section| ended(section, true)).map(drop)
@@ -410,7 +416,7 @@ impl Once {
 
     /// Waits until the code has returned or failed.
     fn wait_until(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
-        if self.is_completed() {
+        if self.is_over() {
             return Ok(());
         }
         if !self.gate.wait(WAIT, deadline, |section| ended(section, false))? {

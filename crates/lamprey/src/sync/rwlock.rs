@@ -392,6 +392,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_poisoned(&self) -> bool {
+        coop::look();
         self.poison.is_set()
     }
 
@@ -415,8 +416,10 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn try_take<M: RwMode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
+        // As for a mutex: what is in it may be what the caller waits for.
+        coop::look();
         if self.line.try_acquire(M::WANT).is_none() {
-            return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
+            return coop::looked(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.guard::<M>(Some(site)).map_err(TryLockError::Poisoned)
     }

@@ -339,6 +339,7 @@ impl Semaphore {
     /// # Examples
     /// See [`Semaphore`].
     pub fn available_permits(&self) -> u64 {
+        coop::look();
         self.line.change(|permits, _, _| permits.free)
     }
 
@@ -400,6 +401,7 @@ impl Semaphore {
     /// assert!(!lamprey::sync::Semaphore::new(0).is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
+        coop::look();
         self.line.change(|permits, _, _| permits.closed)
     }
 
@@ -424,12 +426,14 @@ impl Semaphore {
     }
 
     fn try_now(&self, n: u32) -> Result<(), TryAcquireError> {
+        // Permits that are given back at once were only looked at.
+        coop::look();
         let acquired = match self.line.try_acquire(checked(n)) {
             Some(CLOSED) => Err(TryAcquireError::Closed),
             Some(_) => Ok(()),
             None => Err(TryAcquireError::NoPermits),
         };
-        coop::tried(acquired, Result::is_err)
+        coop::looked(acquired, Result::is_err)
     }
 }
 

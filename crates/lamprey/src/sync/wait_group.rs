@@ -9,7 +9,7 @@
 
 use crate::channel::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future};
 use crate::events::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time::{self, TimedOut};
 use std::error::Error;
 use std::fmt;
@@ -175,6 +175,7 @@ impl WaitGroup {
 
     /// How many members there are now.
     pub fn count(&self) -> usize {
+        coop::look();
         self.0.with(|section| section.state.members)
     }
 

@@ -5,6 +5,7 @@ use super::closure::Closure;
 use super::join::JoinHandle;
 use super::join_error::JoinError;
 use super::stack_size;
+use crate::sched::coop;
 use crate::sched::must_not_block;
 use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
@@ -68,6 +69,7 @@ impl Handle {
 
     /// The runtime's counters, as [`Runtime::stats`](crate::Runtime::stats).
     pub fn stats(&self) -> Stats {
+        coop::look();
         self.shared.stats()
     }
 

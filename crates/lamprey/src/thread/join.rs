@@ -203,7 +203,7 @@ impl<T> JoinHandle<T> {
 
     /// True once the host has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::tried(self.is_done(), |is_done| !is_done)
+        coop::looked(self.is_done(), |is_done| !is_done)
     }
 
     /// Also true if the result has been taken.

@@ -10,7 +10,7 @@ use super::node::{GateWaiter, forget};
 use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::parasite::task::Form;
-use crate::sched::{self, Waiter};
+use crate::sched::{self, Waiter, coop};
 use crate::sync_shim::left_out;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -115,7 +115,10 @@ impl<S, F: Op<S>> GateFuture<'_, S, F> {
         });
         match look {
             Look::Ready(result) => Poll::Ready(result),
-            Look::Waits => Poll::Pending,
+            Look::Waits => {
+                coop::look_by_poll(cx);
+                Poll::Pending
+            }
             Look::Waker => self.queue(gate, cx),
         }
     }

@@ -67,6 +67,7 @@ macro_rules! closes {
 
             /// True if no value will be sent any more: the channel has been [closed](Self::close), or a side is gone for good.
             pub fn is_closed(&self) -> bool {
+                crate::sched::coop::look();
                 self.$gate.with(|section| section.state.is_closed)
             }
 

@@ -4,6 +4,7 @@
 
 use super::Receiver;
 use super::cell::Seen;
+use crate::sched::coop;
 
 impl<T> Receiver<T> {
     /// Refuses a value that has not been sent yet: the sender sees that the receiver is gone. A value that has been sent can
@@ -36,11 +37,13 @@ impl<T> Receiver<T> {
     /// True if nothing will be sent any more, though a value may be there: the sender has sent or is gone, or this receiver has
     /// been [closed](Self::close) or has given the value.
     pub fn is_closed(&self) -> bool {
+        coop::look();
         !self.has_sender()
     }
 
     /// True if no value is there now.
     pub fn is_empty(&self) -> bool {
+        coop::look();
         // SAFETY: alive until this side has ended.
         self.0.is_none_or(|cell| unsafe { cell.as_ref() }.look() != Seen::Sent)
     }

@@ -391,6 +391,7 @@ macro_rules! closes {
 
             /// True if no value will be sent any more: the channel has been [closed](Self::close), or a side is gone for good.
             pub fn is_closed(&self) -> bool {
+                coop::look();
                 self.0.wait_queue.is_closed()
             }
 

@@ -2,7 +2,7 @@
 
 use super::host::{NotMade, Patience};
 use super::{Class, PoolFull, current};
-use crate::sched;
+use crate::sched::{self, coop};
 use crate::thread::Closure;
 use crate::time::{self, TimedOut};
 use std::time::Duration;
@@ -152,6 +152,7 @@ fn block_with<T: Send, F: FnOnce() -> T + Send>(
     if !sched::on_host() || sched::must_not_block() {
         return Ok(f());
     }
+    coop::call(coop::SYSTEM);
     match current(class) {
         Some(pool) => pool.run_with(f, patience),
         None => Ok(f()),

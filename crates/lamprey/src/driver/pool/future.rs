@@ -22,6 +22,7 @@ use super::{PoolFull, class};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
+use crate::sched::coop;
 use crate::sched::wakers;
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
 #[cfg(not(loom))]
@@ -256,6 +257,7 @@ impl<F, T> Job<F, T> {
     }
 
     fn poll(&self, context: &Context<'_>) -> Poll<thread::Result<T>> {
+        coop::look_by_poll(context);
         let waker = context.waker().clone();
         let _before = {
             let mut state = self.lock();

@@ -22,6 +22,7 @@ use crate::driver::outside::outside;
 use crate::driver::reactor::Reactor;
 use crate::driver::wakes::FdWaiter;
 use crate::queue::list::Node;
+use crate::sched::coop;
 
 /// A future's wait node in the list for `interest`.
 pub(crate) struct EdgeWait<'a> {
@@ -54,6 +55,7 @@ impl<'a> EdgeWait<'a> {
         seen: u64,
         context: &Context<'_>,
     ) -> Poll<io::Result<()>> {
+        coop::look_by_poll(context);
         let this = self.into_ref().get_ref();
         let waker = context.waker().clone();
         // A pause needs no reactor: it waits only for `close`.

@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 
 use super::{Interest, Readiness};
 use crate::driver::reactor::Reactor;
+use crate::sched::coop;
 use crate::sync_shim::left_out;
 
 impl Readiness {
@@ -30,6 +31,7 @@ impl Readiness {
         seen: u64,
         context: &Context<'_>,
     ) -> Poll<io::Result<()>> {
+        coop::look_by_poll(context);
         // Cloned before the lock is taken, and the one before dropped after it is released: both are code of the program.
         let waker = context.waker().clone();
         let before = {

@@ -16,6 +16,7 @@
 
 use super::completion::{Answer, Header, data_of_header};
 use super::ring::{Here, Ring, here};
+use crate::sched::coop;
 use crate::sched::wakers;
 use io_uring::squeue;
 use std::fs::File;
@@ -119,6 +120,7 @@ impl<K: Kept> Future for Performed<K> {
     type Output = (K, Answer);
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        coop::look_by_poll(context);
         let waker = context.waker().clone();
         let mut state = self.0.state();
         let before = match &mut *state {

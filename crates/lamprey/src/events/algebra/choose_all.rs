@@ -313,6 +313,7 @@ impl<G: Group> All<G> {
     fn poll(&self, context: &mut Context<'_>) -> Poll<Vec<G::Output>> {
         if let Some(wakers) = self.wakers.get() {
             wakers.are_for(context.waker());
+            sched::coop::look_by_poll(context);
         }
         loop {
             (0..self.len()).for_each(|at| self.step(at, context));

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(in crate::sched) const CALLS: u32 = 64;
 /// How long a thread may make such calls without a scheduling point.
 pub(in crate::sched) const LIMIT: Duration = Duration::from_micros(200);
-/// How many failed tries in a row, and over what time, count as waiting.
+/// How many tries in vain in a row, and then for how long, count as waiting.
 pub(in crate::sched) const TRIES: u32 = 64;
 pub(in crate::sched) const TRY_LIMIT: Duration = Duration::from_millis(2);
 /// How long a thread that is to yield may go on because it holds a lock.
@@ -20,8 +20,11 @@ pub(in crate::sched) const LOCK_LIMIT: Duration = Duration::from_millis(2);
 pub(in crate::sched) struct Turns {
     /// Weight of calls left until the next look at the clock.
     pub(in crate::sched) calls: Cell<u32>,
-    /// Failed tries left until the next look at the clock.
+    /// Tries and looks left, of two rounds of [`TRIES`]. At the end of the first the time is noted; the second is
+    /// repeated.
     pub(in crate::sched) tries: Cell<u32>,
+    /// The end of the first round of tries, in ticks.
+    pub(in crate::sched) tried: Cell<u64>,
     /// Weight of calls between two looks at the clock; doubles at each look, up to [`CALLS`].
     pub(in crate::sched) window: Cell<u32>,
     /// The thread that last looked at the clock since the root ran, and the budget left at that moment.
@@ -50,7 +53,8 @@ impl Turns {
         let looker = Cell::new((std::ptr::null(), 0));
         Self {
             calls: 1.into(),
-            tries: TRIES.into(),
+            tries: (2 * TRIES).into(),
+            tried: 0.into(),
             window: 1.into(),
             looker,
             looked: 0.into(),

@@ -154,6 +154,7 @@ impl<E> SupervisorHandle<E> {
     /// # Blocking
     /// Never.
     pub fn children(&self) -> Vec<String> {
+        coop::look();
         self.roll.names().iter().map(|name| name.as_ref().to_owned()).collect()
     }
 
@@ -234,7 +235,7 @@ impl<E> SupervisorHandle<E> {
 
     /// True once the supervisor has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::tried(self.is_over(), |is_over| !is_over)
+        coop::looked(self.is_over(), |is_over| !is_over)
     }
 
     fn is_over(&self) -> bool {

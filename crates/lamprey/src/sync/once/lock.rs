@@ -7,7 +7,7 @@ use super::{BeginFuture, EndedOp, Interrupted, Once, Phase, Running, unwinding};
 use crate::channel::gate::{GateFuture, opaque};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::cell::UnsafeCell;
 use std::convert::Infallible;
@@ -68,7 +68,11 @@ impl<T> OnceLock<T> {
     /// Never.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn get(&self) -> Option<&T> {
-        if !self.once.is_completed() {
+        coop::looked(self.value(), Option::is_none)
+    }
+
+    fn value(&self) -> Option<&T> {
+        if !self.once.is_over() {
             return None;
         }
         // SAFETY: completed, so no thread writes (module's invariant).

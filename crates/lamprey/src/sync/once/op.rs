@@ -45,7 +45,7 @@ impl<'a> Future for BeginFuture<'a> {
         let once = self.once;
         // SAFETY: `turn` is pinned with the whole: nothing moves it out, and there is no `Drop`.
         let mut turn = unsafe { self.map_unchecked_mut(|this| &mut this.turn) };
-        if turn.as_mut().try_first(|_| once.is_completed().then_some(())).is_some() {
+        if turn.as_mut().try_first(|_| once.is_over().then_some(())).is_some() {
             return Poll::Ready(None);
         }
         let turn = ready!(turn.poll(cx));

@@ -13,12 +13,13 @@
 //! `model::suspend` (loom), `tests/sched/source.rs`.
 
 use super::{Abandoned, Token, WakeToken};
+use crate::sched::coop;
 use crate::sched::wakers;
 use crate::sync_shim::{Mutex, MutexGuard};
 use std::future::poll_fn;
 use std::mem;
 use std::sync::{Arc, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// The awaitable form of [`suspend`](crate::suspend): is ready when the token that is passed to `register` has been used.
 ///
@@ -48,7 +49,7 @@ use std::task::{Poll, Waker};
 pub async fn suspend_async(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
     let waiting = Waiting(Arc::default());
     register(WakeToken(Token::Task(waiting.0.clone())));
-    poll_fn(|context| waiting.0.poll(context.waker())).await
+    poll_fn(|context| waiting.0.poll(context)).await
 }
 
 /// The future's side, which ends with it.
@@ -73,9 +74,10 @@ impl TaskState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn poll(&self, waker: &Waker) -> Poll<Result<(), Abandoned>> {
+    fn poll(&self, context: &Context<'_>) -> Poll<Result<(), Abandoned>> {
+        coop::look_by_poll(context);
         // Code of the program: without the lock, as is the drop of the one that it replaces.
-        let waker = waker.clone();
+        let waker = context.waker().clone();
         let before = {
             let mut state = self.state();
             match *state {

@@ -19,7 +19,7 @@ use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out};
 use std::cell::{Cell, OnceCell};
 // (The types that a `Waker` is made from.)
 use std::sync::{Arc, PoisonError};
-use std::task::{Context, Wake, Waker};
+use std::task::{Wake, Waker};
 
 /// The part that the peers of the parts access.
 struct Hub {
@@ -117,7 +117,7 @@ impl Wakers {
     /// The waiter of another part that is about to be offered.
     pub(super) fn prompt(&self) -> Waiter {
         let waker = self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone()))));
-        Waiter::of(&Context::from_waker(waker))
+        Waiter::many(waker.clone(), 1)
     }
 
     /// All plain parts have been offered. True, once, if all their wakes have come before this call; the
