@@ -199,8 +199,7 @@ public abstract class Coroutine {
         Frame innermost = s.innermost;
         top = innermost;
         s.abandon();
-        e.untilLook -= s.saved;
-        if (e.untilLook < 0 && e.isTooDeep(innermost)) {
+        if (s.saved - e.nextLook >= 0 && e.isTooDeep(innermost)) {
             e.resume.error = s.tooDeep(innermost);
             return false;
         }

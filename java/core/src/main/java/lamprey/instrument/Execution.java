@@ -23,8 +23,8 @@ public final class Execution {
     private static final int LOOK = 4096;
 
     private int maxDepth = MAX_DEPTH;
-    /** How many frames may be saved before the next look. */
-    int untilLook = LOOK;
+    /** The next look is due when so many frames have been saved: see {@link Suspend#saved}. */
+    int nextLook = LOOK;
     /** The state of the random numbers that say when; the same in each run. */
     private int random = 1;
 
@@ -48,7 +48,7 @@ public final class Execution {
     /** How many frames a suspended computation may have: about so, see {@link #isTooDeep}. */
     public void setMaxDepth(int frames) {
         maxDepth = frames;
-        untilLook = Math.min(LOOK, frames);
+        nextLook = suspend.saved + Math.min(LOOK, frames);
     }
 
     /**
@@ -65,7 +65,7 @@ public final class Execution {
         random ^= random >>> 17;
         random ^= random << 5;
         int mean = Math.max(Math.min(LOOK, Math.max(maxDepth / 4, 16)), n);
-        untilLook = 1 + (random >>> 1) % (2 * mean);
+        nextLook = suspend.saved + 1 + (random >>> 1) % (2 * mean);
         return n > maxDepth;
     }
 

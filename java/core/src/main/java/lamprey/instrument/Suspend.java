@@ -32,7 +32,7 @@ public final class Suspend extends Error {
     /** The innermost delimited computation is suspended, not the thread. Kept until the next suspension. */
     transient boolean delimited;
 
-    /** How many frames have been saved. */
+    /** How many frames have ever been saved; may overflow. */
     transient int saved;
 
     /** What was called to suspend. */
@@ -48,7 +48,6 @@ public final class Suspend extends Error {
         active = true;
         delimited = false;
         innermost = outermost = null;
-        saved = 0;
         left = primitive;
         this.primitive = primitive;
     }
@@ -57,7 +56,7 @@ public final class Suspend extends Error {
         active = true;
         delimited = false;
         innermost = outermost = frame;
-        saved = 1;
+        saved++;
         left = frame.method();
         primitive = null;
     }
