@@ -23,7 +23,7 @@ class HeldTest {
     Path folder;
 
     @ParameterizedTest
-    @CsvSource({"-Dlamprey.carriers=1,", "-Dlamprey.carriers=1 -Dlamprey.scheduler=lifo,", "-Dlamprey.carriers=3 -Dlamprey.scheduler=priority, computes"})
+    @CsvSource({"-Dlamprey.carriers=1 -Dlamprey.scheduler=lifo,", "-Dlamprey.carriers=3 -Dlamprey.scheduler=priority, computes"})
     void every_place_that_holds_a_carrier_is_named_once_and_others_go_on(String options, String argument) throws Exception {
         Launched p = new Launched(folder, "Kinds", "Kinds$Foreign");
         assertEquals(NAMED, p.run(0, options, argument).out);
@@ -37,7 +37,7 @@ class HeldTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-Dlamprey.maxDepth=2000", "-Dlamprey.maxDepth=2000 -Dlamprey.carriers=1", "-Dlamprey.maxDepth=2000 -Dlamprey.simulate=1"})
+    @ValueSource(strings = {"-Dlamprey.maxDepth=2000 -Dlamprey.carriers=1", "-Dlamprey.maxDepth=2000 -Dlamprey.simulate=1"})
     void endless_recursion_ends_in_a_stack_overflow(String options) throws Exception {
         Launched p = new Launched(folder, "Recursion");
         assertEquals("seldom true\nalways true\nlocked true\n0 false\nconstructors true\ndeep returned\n", p.run(0, options).out);
