@@ -1,7 +1,9 @@
 //! `RateLimiter`: at most so many in a time, with bursts. A token bucket.
 //!
 //! # Invariants
-//! * The bucket is one instant: when it will be full if nobody takes anything. A token less in it is a moment later.
+//! * The bucket is one time: when it will be full if nobody takes anything. A token less in it is a moment later. It is a count of
+//!   nanoseconds, of 128 bits, as an `Instant` ends where some rates have not let their second token through. It saturates: whoever
+//!   is owed more than that never gets it.
 //! * Whoever waits for tokens is counted in `waiting`, and takes them only with the only permit of `turn`; nobody takes tokens at once while
 //!   that count is not 0. So they go to those who wait in order of arrival, and one that asks for many is not overtaken by those that
 //!   ask for few. (A host that is unwinding must not wait for its turn: it goes first.)
@@ -48,12 +50,15 @@ pub struct RateLimiter {
     rate: u32,
     per: Duration,
     burst: u32,
+    /// Where the bucket's time begins.
+    begin: Instant,
     bucket: Mutex<Bucket>,
     turn: Semaphore,
 }
 
 struct Bucket {
-    full_at: Instant,
+    /// In nanoseconds since the limiter's `begin`.
+    full_at: u128,
     /// How many threads and futures are in line.
     waiting: usize,
 }
@@ -77,8 +82,8 @@ impl RateLimiter {
     pub fn new(rate: u32, per: Duration) -> Self {
         assert!(rate > 0, "the rate of a RateLimiter must be more than 0");
         assert!(per > Duration::ZERO, "the time of a RateLimiter's rate must be longer than zero");
-        let bucket = Bucket { full_at: world::now(), waiting: 0 };
-        Self { rate, per, burst: rate, bucket: Mutex::new(bucket), turn: Semaphore::new(1) }
+        let bucket = Mutex::new(Bucket { full_at: 0, waiting: 0 });
+        Self { rate, per, burst: rate, begin: world::now(), bucket, turn: Semaphore::new(1) }
     }
 
     /// Lets at most `burst` through at once.
@@ -204,18 +209,28 @@ impl RateLimiter {
     /// The tokens in the bucket now: another thread may take them next.
     pub fn available(&self) -> u32 {
         coop::look();
-        let missing = self.bucket().full_at.saturating_duration_since(world::now());
-        let full = self.cost(self.burst);
-        let tokens = full.saturating_sub(missing).as_nanos() * u128::from(self.rate) / self.per.as_nanos();
+        let missing = self.bucket().full_at.saturating_sub(self.now());
+        let there = self.cost(self.burst).saturating_sub(missing);
+        // In two parts: the product of all may have more than 128 bits.
+        let (rate, per) = (u128::from(self.rate), self.per.as_nanos());
+        let tokens = there / per * rate + there % per * rate / per;
         tokens.min(self.burst.into()) as u32
     }
 
-    /// The time in which `n` tokens come, rounded up: the rate is never exceeded.
-    fn cost(&self, n: u32) -> Duration {
-        let nanos = (self.per.as_nanos().saturating_mul(n.into())).div_ceil(self.rate.into());
+    /// The nanoseconds in which `n` tokens come, rounded up: the rate is never exceeded. (Of less than 126 bits: a `Duration` has 94.)
+    fn cost(&self, n: u32) -> u128 {
+        (self.per.as_nanos() * u128::from(n)).div_ceil(self.rate.into())
+    }
+
+    fn now(&self) -> u128 {
+        world::now().saturating_duration_since(self.begin).as_nanos()
+    }
+
+    /// `None`: later than the clock can tell.
+    fn instant(&self, nanos: u128) -> Option<Instant> {
         let second = 1_000_000_000;
-        u64::try_from(nanos / second)
-            .map_or(Duration::MAX, |seconds| Duration::new(seconds, (nanos % second) as u32))
+        let seconds = u64::try_from(nanos / second).ok()?;
+        self.begin.checked_add(Duration::new(seconds, (nanos % second) as u32))
     }
 
     fn bucket(&self) -> MutexGuard<'_, Bucket> {
@@ -226,14 +241,13 @@ impl RateLimiter {
 impl Bucket {
     /// Takes `n` tokens, or says when there will be enough. (`None`: later than the clock can tell.)
     fn take(&mut self, limiter: &RateLimiter, n: u32) -> Result<(), Option<Instant>> {
-        let now = world::now();
+        let now = limiter.now();
         // What may be missing from a full bucket.
         let may_miss = limiter.cost(limiter.burst).saturating_sub(limiter.cost(n));
-        if self.full_at.saturating_duration_since(now) > may_miss {
-            return Err(self.full_at.checked_sub(may_miss));
+        if self.full_at.saturating_sub(now) > may_miss {
+            return Err(limiter.instant(self.full_at - may_miss));
         }
-        let from = now.max(self.full_at);
-        self.full_at = from.checked_add(limiter.cost(n)).unwrap_or_else(far_away);
+        self.full_at = now.max(self.full_at).saturating_add(limiter.cost(n));
         Ok(())
     }
 }

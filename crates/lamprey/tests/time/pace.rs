@@ -421,3 +421,30 @@ fn a_sleep_without_a_deadline_can_be_given_one_while_a_task_waits() {
         waiting.join().unwrap();
     });
 }
+
+/// Rates of which the clock does not see the second token, and bursts as large as there are: what goes through at once is the burst, and
+/// nothing more.
+#[test]
+fn limits_hold_at_both_ends_of_their_range() {
+    let far = [1_u64 << 34, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX].map(Duration::from_secs);
+    for per in far.into_iter().chain([Duration::MAX]) {
+        for (rate, burst) in [(1, 1), (1, 2), (3, 2), (1, 1000), (1, u32::MAX), (2, u32::MAX)] {
+            let limiter = RateLimiter::new(rate, per).with_burst(burst);
+            assert_eq!(limiter.available(), burst, "{rate} in {per:?}, {burst} at once");
+            assert!(limiter.try_acquire(burst - 1) && limiter.try_acquire(1));
+            assert!(!limiter.try_acquire(1), "{rate} in {per:?}, {burst} at once: one more");
+            assert_eq!(limiter.available(), 0);
+            assert!(with_timeout(Duration::from_millis(1), || limiter.acquire(1)).is_err());
+        }
+        // One that owes for longer than the clock can tell, many times.
+        let limiter = RateLimiter::new(1, per);
+        limiter.acquire(u32::MAX);
+        assert!(!limiter.try_acquire(1) && limiter.available() == 0);
+    }
+    for (rate, per) in
+        [(u32::MAX, Duration::from_nanos(1)), (1, Duration::from_nanos(1)), (u32::MAX, Duration::MAX)]
+    {
+        let limiter = RateLimiter::new(rate, per).with_burst(u32::MAX);
+        assert!(limiter.try_acquire(u32::MAX), "{rate} in {per:?}");
+    }
+}
