@@ -68,11 +68,14 @@ pub(crate) fn test(args: TokenStream, function: TokenStream) -> Result<TokenStre
         "__seed",
         args.value("seed").map_or_else(|| literal("None"), |seed| fill("Some(__seed)", &[("__seed", seed)])),
     ));
-    holes.push(("__runs", args.value("runs").unwrap_or_else(|| literal("100"))));
+    holes.push((
+        "__runs",
+        args.value("runs").map_or_else(|| literal("None"), |runs| fill("Some(__runs)", &[("__runs", runs)])),
+    ));
     let run = match is_simulated {
         false => "run(__crate::__start::builder() __settings, __call)",
         true => "simulate(
-            __crate::__start::Simulations { seed: ::core::option::Option::__seed, runs: __runs, set: |sim| sim __settings },
+            __crate::__start::Simulations { seed: ::core::option::Option::__seed, runs: ::core::option::Option::__runs, set: |sim| sim __settings },
             __call
         )",
     };

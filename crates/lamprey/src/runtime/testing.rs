@@ -31,12 +31,15 @@ pub struct Test {
     pub should_panic: bool,
 }
 
+/// How much real time the simulations of a test take that does not say how many there are.
+const TIME: Duration = Duration::from_secs(1);
+
 /// The simulations of a test.
 pub struct Simulations {
     /// This one only.
     pub seed: Option<u64>,
-    /// As many, by the seeds from 0 on.
-    pub runs: u64,
+    /// As many, by the seeds from 0 on. `None`: as many as fit into `TIME`.
+    pub runs: Option<u64>,
     /// The settings of each.
     pub set: fn(SimBuilder) -> SimBuilder,
 }
@@ -144,7 +147,10 @@ impl Simulations {
         };
         match self.seed {
             Some(seed) => (self.set)(Runtime::simulated(seed)).run(body),
-            None => drop(Explore::new(self.runs).run(|sim| (self.set)(sim).run(body))),
+            None => {
+                let explore = self.runs.map_or_else(|| Explore::fitting(TIME), Explore::new);
+                explore.run(|sim| (self.set)(sim).run(body));
+            }
         }
         ExitCode::SUCCESS
     }

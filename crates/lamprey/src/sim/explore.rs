@@ -5,16 +5,21 @@ use super::builder::SimBuilder;
 use super::progress::Progress;
 use super::shrink::shrink;
 use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
-use crate::world::Draws;
+use crate::world::{Draws, GIVES_WAY};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One run in this many is made twice, to find what the simulation does not control.
 const TWICE: u64 = 64;
 /// Lines of the log that are printed of a failed run.
 const LINES: usize = 40;
+/// Runs that are made however long they take.
+const LEAST: u64 = 20;
+/// Most switches that are listed of a failed run.
+const MOST_SWITCHES: usize = 20;
 /// The variables that change what `explore` does.
 const SEED: &str = "LAMPREY_SEED";
 const RUNS: &str = "LAMPREY_RUNS";
@@ -32,6 +37,8 @@ const RUNS: &str = "LAMPREY_RUNS";
 #[must_use = "nothing runs before `run` is called"]
 pub struct Explore {
     runs: u64,
+    /// From when on no run begins, once there are `LEAST`.
+    time: Duration,
     first_seed: u64,
     threads: usize,
     shrinking: Duration,
@@ -94,7 +101,12 @@ impl Explore {
     /// Makes `runs` runs.
     pub fn new(runs: u64) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { runs, first_seed: 0, threads, shrinking: Duration::from_secs(10) }
+        Self { runs, time: Duration::MAX, first_seed: 0, threads, shrinking: Duration::from_secs(10) }
+    }
+
+    /// As many runs as fit into so much real time, and some at least.
+    pub(crate) fn fitting(time: Duration) -> Self {
+        Self { time, ..Self::new(u64::MAX) }
     }
 
     /// The seed of the first run; the others count up from it. Default: 0.
@@ -121,7 +133,9 @@ impl Explore {
             repeat(&draws, &program);
             return Explored { runs: 1, schedules: 1, steps: 0 };
         }
-        self.runs = variable(RUNS).unwrap_or(self.runs);
+        if let Some(runs) = variable(RUNS) {
+            (self.runs, self.time) = (runs, Duration::MAX);
+        }
         let state = State::new(self.runs);
         std::thread::scope(|scope| {
             for _ in 0..self.threads {
@@ -147,10 +161,12 @@ impl Explore {
 
     /// Makes runs until there are enough, or one has failed.
     fn make_runs(&self, state: &State, program: &(impl Fn(SimBuilder) + Sync)) {
+        let begin = Instant::now();
         loop {
             // Relaxed (both): only a count; what was found is under the lock.
             let number = state.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.runs || state.over.load(Ordering::Relaxed) {
+            let is_late = number >= LEAST && begin.elapsed() >= self.time;
+            if number >= self.runs || is_late || state.over.load(Ordering::Relaxed) {
                 return;
             }
             let draws = Draws { seed: self.first_seed.wrapping_add(number), kept: None };
@@ -174,6 +190,7 @@ impl Explore {
         let text = shrunk.failure.clone().unwrap_or_default();
         let (left, again) = (shrunk.used.len(), attempt(program, shrunk.draws.clone(), true));
         print_log(&again.log);
+        print_switches(&again.log);
         crate::bug::say!("a run has failed: {text}");
         crate::bug::say!(
             "{left} of its {all} choices by chance are left. Repeat it, and print its log: {SEED}={} (unshrunk: {SEED}={full})",
@@ -213,10 +230,22 @@ fn repeat(draws: &Draws, program: &impl Fn(SimBuilder)) {
     }
 }
 
-/// Prints the end of a log, and writes all of it to a file.
+/// Prints where threads give way in a run that has been shrunk: where the program must be interrupted to fail.
+fn print_switches(log: &str) {
+    let lines: Vec<_> = log.lines().filter(|line| line.contains(GIVES_WAY)).collect();
+    if !lines.is_empty() && lines.len() <= MOST_SWITCHES {
+        crate::bug::say!("it fails by these switches, in milliseconds:\n{}", lines.join("\n"));
+    }
+}
+
+/// Prints the end of a log, and writes all of it to a file, in the place of the last one that this program has written.
 fn print_log(log: &str) {
     let lines: Vec<_> = log.lines().collect();
-    let path = std::env::temp_dir().join(format!("lamprey-sim-{}.log", std::process::id()));
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_stem).unwrap_or_default().to_string_lossy();
+    // Without what cargo appends, which changes with each build.
+    let name = name.rsplit_once('-').filter(|(_, hash)| hash.len() == 16).map_or(&*name, |(name, _)| name);
+    let path = std::env::temp_dir().join(format!("lamprey-sim-{name}.log"));
     let place = match std::fs::write(&path, log) {
         Ok(()) => format!("all {} lines are in {}", lines.len(), path.display()),
         Err(error) => format!("{} cannot be written: {error}", path.display()),

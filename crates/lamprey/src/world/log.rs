@@ -1,18 +1,24 @@
 //! The event log of a world: lines of text if they are asked for, and always their hash.
 
 use super::chance::mix;
+use super::place;
 use std::cell::{Cell, RefCell};
 use std::fmt::{Arguments, Write};
 use std::time::Duration;
 
+/// Stands for a place in the text.
+const PLACE: char = '\u{1}';
+
 pub(super) struct Log {
     text: Option<RefCell<String>>,
+    /// The calls of threads at places in the text, where `PLACE` stands for them.
+    places: RefCell<Vec<Vec<usize>>>,
     hash: Cell<u64>,
 }
 
 impl Log {
     pub(super) fn new(text: bool) -> Self {
-        Self { text: text.then(RefCell::default), hash: Cell::new(0) }
+        Self { text: text.then(RefCell::default), places: RefCell::default(), hash: Cell::new(0) }
     }
 
     /// Adds a line.
@@ -34,6 +40,15 @@ impl Log {
         self.keep(at, line);
     }
 
+    /// Adds a line to the text only, with the place where the calling thread is.
+    pub(super) fn place(&self, at: Duration, line: &str) {
+        self.keep(at, |text| {
+            text.push_str(line);
+            text.push(PLACE);
+            self.places.borrow_mut().push(place::calls());
+        });
+    }
+
     fn keep(&self, at: Duration, line: impl FnOnce(&mut String)) {
         let Some(text) = &self.text else { return };
         let mut text = text.borrow_mut();
@@ -48,7 +63,14 @@ impl Log {
 
     /// The text so far; empty if it is not kept.
     pub(super) fn take(&self) -> String {
-        self.text.as_ref().map(|text| std::mem::take(&mut *text.borrow_mut())).unwrap_or_default()
+        let text = self.text.as_ref().map(|text| std::mem::take(&mut *text.borrow_mut())).unwrap_or_default();
+        let mut parts = text.split(PLACE);
+        let mut whole = parts.next().unwrap_or_default().to_owned();
+        for (calls, part) in self.places.take().iter().zip(parts) {
+            whole.push_str(&place::text_of(calls));
+            whole.push_str(part);
+        }
+        whole
     }
 }
 

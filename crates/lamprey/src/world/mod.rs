@@ -16,6 +16,7 @@ mod escapes;
 mod here;
 mod log;
 pub(crate) mod net;
+mod place;
 mod rest;
 mod signals;
 #[cfg(all(feature = "sim-std", not(loom)))]
@@ -75,6 +76,9 @@ pub(crate) struct World {
     /// A worker has the kernel thread.
     in_worker: Cell<bool>,
 }
+
+/// A line of the log: a thread gives way by chance, at a call that need not wait.
+pub(crate) const GIVES_WAY: &str = "    gives way by chance";
 
 /// See `World::drive`.
 pub(crate) type Drive = fn(&dyn Fn() -> bool) -> bool;
@@ -205,6 +209,9 @@ impl World {
         let gives_way = by_chance || calls >= MOST_CALLS;
         self.calls.set(if gives_way { 0 } else { calls });
         self.by_chance.set(by_chance);
+        if by_chance {
+            self.log.place(self.elapsed.get(), GIVES_WAY);
+        }
         gives_way
     }
 

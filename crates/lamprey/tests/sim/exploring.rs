@@ -47,6 +47,8 @@ fn a_lost_update_is_found_and_its_line_repeats_it() {
     let output = again.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success() && said.contains("a deposit is lost"), "{said}");
+    let place = said.lines().find(|line| line.contains("gives way by chance")).expect("a switch");
+    assert!(place.contains("Mutex") && place.contains("exploring.rs:"), "{place}");
     assert!(said.contains("main/0 runs") || said.contains("main/1 runs"), "{said}");
 }
 

@@ -31,6 +31,20 @@ fn there_are_as_many_runs_as_it_says() {
     assert!(count(&RUNS) - before >= 20);
 }
 
+static FITTING: AtomicUsize = AtomicUsize::new(0);
+
+#[lamprey::test(simulated)]
+fn makes_as_many_runs_as_fit() {
+    FITTING.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn without_a_number_there_are_some_runs() {
+    let before = count(&FITTING);
+    makes_as_many_runs_as_fit();
+    assert!(count(&FITTING) - before >= 20);
+}
+
 #[lamprey::test(simulated)]
 #[should_panic(expected = "in the simulation")]
 fn a_panic_fails_it() {
