@@ -109,7 +109,6 @@ pub(crate) mod channel;
 pub(crate) mod driver;
 pub mod event;
 mod events;
-#[cfg(not(loom))]
 pub(crate) mod kernel;
 pub(crate) mod memory;
 pub(crate) mod queue;
