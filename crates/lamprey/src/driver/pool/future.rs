@@ -25,7 +25,6 @@ use crate::driver::outside::outside;
 use crate::sched::coop;
 use crate::sched::wakers;
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
-#[cfg(not(loom))]
 use crate::thread::Closure;
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
