@@ -94,6 +94,11 @@ fn sockets() {
 
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     assert!(lamprey::with_timeout(Duration::from_micros(1500), || silent.accept()).is_err());
+    // One that finds nothing to read, however the kernel shares the time out.
+    let _client = TcpStream::connect(silent.local_addr().unwrap()).unwrap();
+    let (mut quiet, _) = silent.accept().unwrap();
+    quiet.set_read_ahead(true);
+    assert!(lamprey::with_timeout(Duration::from_millis(30), || quiet.read(&mut [0])).is_err());
 }
 
 /// A command that does not end by itself.

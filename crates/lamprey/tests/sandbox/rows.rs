@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
     call("io_uring_enter", libc::SYS_io_uring_enter, ONCE),
     call("io_uring_register", libc::SYS_io_uring_register, ONCE),
     flag("io_uring_register, iowq_max_workers", libc::SYS_io_uring_register, (1, ANY, 19), ONCE),
-    flag("io_uring_register, pbuf_ring", libc::SYS_io_uring_register, (1, ANY, 22), EACH),
+    flag("io_uring_register, pbuf_ring", libc::SYS_io_uring_register, (1, ANY, 22), Met::AtMost(10_000)),
     flag("io_uring_register, sync_cancel", libc::SYS_io_uring_register, (1, ANY, 24), ONCE),
     call("membarrier", libc::SYS_membarrier, ONCE),
     flag("membarrier, register private expedited", libc::SYS_membarrier, (0, ANY, 16), ONCE),
