@@ -5,6 +5,11 @@
 //!    has been taken. Neither moves in memory: the buffer is on the heap.
 //! 2. Entries are added under the lock of `reads`, completions are taken under that of `completions`: one
 //!    kernel thread at a time does either. The kernel itself may be entered by several.
+//! 3. A read that the kernel gives up with the thread that had it taken is added again, by a thread that waits.
+//!
+//! # Rejected
+//! * A thread of the kernel's that takes the entries (`SQPOLL`), or one of our own: no read would end with the thread that
+//!   adds it, but each would cost a wake, and the first a CPU.
 
 use super::aio_read::AioRead;
 use super::thread::Trace;
@@ -24,15 +29,41 @@ const COMPLETIONS: u32 = 4096;
 /// The key of no read.
 const NOTIFY: u64 = u64::MAX;
 
+/// How often a read is added again. A kernel thread has ended each time; or else the error is the file's.
+const MOST_TRIES: u8 = 100;
+
 /// A ring of reads that the kernel makes while threads wait. One kernel thread or several [`wait`](Self::wait) for
-/// them, any may [`add`](Self::add) threads.
+/// them, any may [`add`](Self::add) threads, and end after that.
 ///
 /// # Dropping
 /// Waits until the kernel has done or given up all reads, whose threads are dropped.
 pub struct Aio {
     ring: IoUring,
-    reads: Mutex<Slab<AioRead>>,
+    reads: Mutex<Slab<Added>>,
     completions: Mutex<()>,
+    /// Not being dropped.
+    is_open: bool,
+}
+
+struct Added {
+    read: AioRead,
+    tries: u8,
+}
+
+impl Added {
+    /// For the read with this key.
+    fn entry(&mut self, key: usize) -> squeue::Entry {
+        let fd = Fd(self.read.file().as_raw_fd());
+        let (offset, buffer) = (self.read.offset(), self.read.buffer());
+        let len = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
+        opcode::Read::new(fd, buffer.as_mut_ptr(), len).offset(offset).build().user_data(key as u64)
+    }
+}
+
+/// What the kernel says of an operation whose thread has ended (`EFAULT`: it has no memory to write to any more).
+fn is_given_up(result: i32) -> bool {
+    // The last ones are what it says within itself for an interrupted call.
+    matches!(-result, libc::ECANCELED | libc::EFAULT | libc::EINTR | 512..=516)
 }
 
 impl Aio {
@@ -49,18 +80,19 @@ impl Aio {
                 "this kernel loses completions of io_uring (it is older than 5.5)",
             ));
         }
-        Ok(Self { ring, reads: Mutex::default(), completions: Mutex::default() })
+        Ok(Self { ring, reads: Mutex::default(), completions: Mutex::default(), is_open: true })
     }
 
     /// Keeps a thread until its bytes have been read: [`wait`](Self::wait) returns it then.
-    pub fn add(&self, mut read: AioRead) {
-        let fd = Fd(read.file().as_raw_fd());
-        let (offset, buffer) = (read.offset(), read.buffer());
-        let len = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
-        let entry = opcode::Read::new(fd, buffer.as_mut_ptr(), len).offset(offset).build();
-        let key = self.reads().insert(read);
+    pub fn add(&self, read: AioRead) {
+        let entry = {
+            let mut reads = self.reads();
+            let place = reads.vacant_entry();
+            let key = place.key();
+            place.insert(Added { read, tries: 0 }).entry(key)
+        };
         // SAFETY: the file and the buffer stay until the completion (invariant 1).
-        unsafe { self.push(&entry.user_data(key as u64)) };
+        unsafe { self.push(&entry) };
     }
 
     /// Gives an entry to the kernel.
@@ -124,20 +156,27 @@ impl Aio {
     fn take(&self) -> Vec<(AioRead, io::Result<usize>)> {
         let one_at_a_time = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the lock is held, so nobody else reaches the queue (invariant 2).
-        let done: Vec<_> = unsafe { self.ring.completion_shared() }.collect();
+        let mut done: Vec<_> = unsafe { self.ring.completion_shared() }.collect();
         drop(one_at_a_time);
+        done.retain(|entry| entry.user_data() != NOTIFY);
         let mut reads = self.reads();
-        let of_reads = done.into_iter().filter(|entry| entry.user_data() != NOTIFY);
-        of_reads
-            .map(|entry| {
-                let read = reads.remove(entry.user_data() as usize);
-                (
-                    read,
-                    usize::try_from(entry.result())
-                        .map_err(|_| io::Error::from_raw_os_error(-entry.result())),
-                )
-            })
-            .collect()
+        let mut again = Vec::new();
+        let mut taken = Vec::new();
+        for entry in done {
+            let key = entry.user_data() as usize;
+            if self.is_open && is_given_up(entry.result()) && reads[key].tries < MOST_TRIES {
+                reads[key].tries += 1;
+                again.push(reads[key].entry(key));
+                continue;
+            }
+            let result = usize::try_from(entry.result());
+            let result = result.map_err(|_| io::Error::from_raw_os_error(entry.result().saturating_neg()));
+            taken.push((reads.remove(key).read, result));
+        }
+        drop(reads);
+        // SAFETY: file and buffer stay until the next completion: they have not been taken out (invariant 1).
+        again.iter().for_each(|entry| unsafe { self.push(entry) });
+        taken
     }
 
     /// Ends one [`wait`](Self::wait), the present or the next.
@@ -156,13 +195,14 @@ impl Aio {
         self.reads().is_empty()
     }
 
-    fn reads(&self) -> MutexGuard<'_, Slab<AioRead>> {
+    fn reads(&self) -> MutexGuard<'_, Slab<Added>> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Aio {
     fn drop(&mut self) {
+        self.is_open = false;
         // An error (kernels before 6.0) means that the reads run to their end.
         let _ = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
         while !self.is_empty() {

@@ -4,6 +4,7 @@ use lamprey::fs::AlignedBuf;
 use lamprey::trace::{Aio, Call, Trace, aio_read};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -78,6 +79,57 @@ fn kernel_threads_add_while_another_waits() {
     });
     assert_eq!(right.load(Ordering::Relaxed), 1500);
     std::fs::remove_file(path).unwrap();
+}
+
+/// The kernel gives up what a thread has had it taken, when that ends.
+#[test]
+fn reads_outlive_the_kernel_threads_that_add_them() {
+    let Some(ring) = ring() else { return };
+    let (direct, path) = pages("outlive", 64);
+    let plain = Arc::new(File::open(&path).unwrap());
+    plain.sync_all().unwrap();
+    let right = Arc::default();
+    for round in 0..30 {
+        // SAFETY: the descriptor is open. What is in memory goes, so that the reads have to wait.
+        unsafe { libc::posix_fadvise(plain.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        let file = if round % 2 == 0 { &plain } else { &direct };
+        std::thread::scope(|scope| {
+            let adder = scope.spawn(|| (0..64).for_each(|page| add(&ring, reads(file, page, &right))));
+            adder.join().unwrap();
+        });
+        // Those who wait end, too.
+        while !ring.is_empty() {
+            let wait = || {
+                ring.wait().unwrap().into_iter().for_each(|rest| assert!(matches!(rest.step(), Call::Ret)))
+            };
+            std::thread::scope(|scope| scope.spawn(wait).join().unwrap());
+        }
+    }
+    assert_eq!(right.load(Ordering::Relaxed), 30 * 64);
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Nothing is lost of a pipe whose reader's thread has ended.
+#[test]
+fn a_read_that_has_not_begun_outlives_the_kernel_thread_that_adds_it() {
+    let Some(ring) = ring() else { return };
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let pipe = Arc::new(File::from(std::os::fd::OwnedFd::from(reader)));
+    let right = Arc::<AtomicU32>::default();
+    let (file, theirs) = (Arc::clone(&pipe), Arc::clone(&right));
+    let thread = Trace::new(async move {
+        let (count, buffer) = aio_read(&file, 0, AlignedBuf::new(16).unwrap()).await;
+        assert_eq!(&buffer[..count.unwrap()], b"late");
+        theirs.fetch_add(1, Ordering::Relaxed);
+    });
+    std::thread::scope(|scope| scope.spawn(|| add(&ring, thread)).join().unwrap());
+    let mut late = Some(b"late");
+    while right.load(Ordering::Relaxed) == 0 {
+        if let Some(late) = late.take() {
+            writer.write_all(late).unwrap();
+        }
+        ring.wait().unwrap().into_iter().for_each(|rest| assert!(matches!(rest.step(), Call::Ret)));
+    }
 }
 
 #[test]
