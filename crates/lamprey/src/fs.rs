@@ -92,8 +92,8 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 
+use crate::driver::uring::here::here;
 use crate::driver::uring::op::{close, sync};
-use crate::driver::uring::ring::here;
 use crate::sched::must_not_block;
 use crate::world::disk::{Call, Key};
 use perform::block;

@@ -5,6 +5,7 @@
 //! | `launch` | starts the workers of a runtime, with their timers, event loops and pools |
 //! | [`epoll`], `reactor` | the event loop: [`Epoll`](epoll::Epoll), one for each worker, and the part of it that sockets use |
 //! | `uring` | the event loop of io_uring: [`Uring`](uring::Uring), which has the kernel perform operations |
+//! | `service`, `entries` | who serves a worker's ring while the worker computes; what waits to be given to the kernel |
 //! | `backend` | which of the two a runtime has: [`Io`](backend::Io) |
 //! | `readiness` | the threads and futures that wait for one descriptor |
 //! | `wakes` | the wakes that are collected under a lock and given after it |
@@ -14,6 +15,7 @@
 
 #[cfg(not(loom))]
 pub(crate) mod backend;
+pub(crate) mod entries;
 #[cfg(not(loom))]
 pub(crate) mod epoll;
 #[cfg(not(loom))]
@@ -25,6 +27,7 @@ mod poll;
 pub(crate) mod pool;
 pub(crate) mod reactor;
 pub(crate) mod readiness;
+pub(crate) mod service;
 #[cfg(not(loom))]
 pub(crate) mod uring;
 mod wakes;

@@ -3,7 +3,7 @@
 use super::File;
 use super::chunks::CURSOR;
 use super::perform::block;
-use crate::driver::uring::ring::here;
+use crate::driver::uring::here::here;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -49,13 +49,14 @@ impl File {
         }
     }
 
-    /// As [`moved_on`](Self::moved_on), after a write, which may have gone to the end, wherever the cursor was.
-    fn moved_on_or_to_end(&mut self, count: usize) -> io::Result<usize> {
-        if !rustix::fs::fcntl_getfl(&self.file).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
-            return self.moved_on(count);
+    /// As [`cursor`](Self::cursor), for a write. `None` for a file that appends: the kernel alone knows where that write has
+    /// gone, behind which the cursor then stands (others may append at the same time).
+    fn cursor_to_write(&mut self) -> Option<u64> {
+        here()?;
+        if rustix::fs::fcntl_getfl(&self.file).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
+            return None;
         }
-        let _ = rustix::fs::seek(&self.file, rustix::fs::SeekFrom::End(0));
-        Ok(count)
+        self.cursor()
     }
 }
 
@@ -102,8 +103,8 @@ impl Write for File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.write_chunks(buf, None) {
             Some(done) => done,
-            None => match self.cursor() {
-                Some(at) => self.moved_on_or_to_end(self.write_waiting(buf, at)?),
+            None => match self.cursor_to_write() {
+                Some(at) => self.moved_on(self.write_waiting(buf, at)?),
                 None => self.write_by_pool(buf),
             },
         }

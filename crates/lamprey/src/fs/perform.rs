@@ -2,7 +2,7 @@
 
 use super::File;
 use crate::driver::pool::{Class, block_async_in, block_in};
-use crate::driver::uring::ring::{Here, here};
+use crate::driver::uring::here::{Here, here};
 use crate::driver::uring::{Answer, Kept, Performed};
 use std::io;
 use std::sync::Arc;

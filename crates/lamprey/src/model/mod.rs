@@ -22,6 +22,7 @@ mod choice_future;
 mod completion;
 mod condvar;
 mod duty;
+mod entries;
 mod gate;
 pub(crate) mod host;
 mod host_waits;
@@ -46,6 +47,7 @@ mod reify;
 mod rwlock;
 pub(crate) mod scope_state;
 mod semaphore;
+mod service;
 mod signal;
 mod slab;
 mod steal;
@@ -229,6 +231,16 @@ pub(crate) enum Broken {
     StmFence,
     /// A read whose stamp is not known does not check what was read before.
     StmExtend,
+    /// An operation that was left is not looked for among the entries that are kept back.
+    EntriesWithdraw,
+    /// The kernel is told to give an operation up before it has been entered.
+    EntriesHaste,
+    /// A helper takes completions before it has the right to serve.
+    ServiceRight,
+    /// A helper does not keep what is the owner's.
+    ServiceKept,
+    /// A helper lets the right go before it has given the answers.
+    ServiceOrder,
     /// A read does not check that the stamp is still the same.
     StmTorn,
     /// A node is queued at a variable that has changed since it was read.

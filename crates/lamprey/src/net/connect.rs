@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use rustix::net::{self, SocketAddrUnix, addr::SocketAddrArg};
 
 use crate::driver::readiness::Interest;
+use crate::driver::uring::here::here;
 use crate::driver::uring::op;
-use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
 use crate::time::pauses::Pauses;

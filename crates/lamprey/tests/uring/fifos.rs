@@ -7,7 +7,7 @@ use lamprey::fs::{File, OpenOptions, metadata};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-fn fifo(name: &str) -> Scratch {
+pub(crate) fn fifo(name: &str) -> Scratch {
     let scratch = Scratch::with(name, b"");
     std::fs::remove_file(&scratch.0).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, &scratch.0, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();

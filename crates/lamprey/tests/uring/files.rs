@@ -106,6 +106,39 @@ fn the_cursor_moves_as_with_the_standard_library() {
     });
 }
 
+/// As after `write(2)`, whoever else appends.
+#[test]
+fn the_cursor_of_a_file_that_is_appended_to_stands_behind_the_write() {
+    on_both(2, || {
+        for flags in [0, libc::O_DIRECT] {
+            let scratch = Scratch::with("append", b"");
+            let mut options = OpenOptions::new();
+            options.read(true).append(true).custom_flags(flags);
+            let hosts: Vec<_> = (1..5)
+                .map(|byte| {
+                    let mut file = options.open(&scratch.0).unwrap();
+                    lamprey::spawn(move || {
+                        let mut block = AlignedBuf::new(BLOCK).unwrap();
+                        block.fill(byte);
+                        let mut found = AlignedBuf::new(BLOCK).unwrap();
+                        for _ in 0..40 {
+                            file.write_all(&block).unwrap();
+                            let end = file.stream_position().unwrap();
+                            file.read_exact_at(&mut found, end - BLOCK as u64).unwrap();
+                            assert!(
+                                found[..] == block[..],
+                                "what is before the cursor was written by another"
+                            );
+                        }
+                    })
+                })
+                .collect();
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+            assert_eq!(std::fs::metadata(&scratch.0).unwrap().len(), 160 * BLOCK as u64);
+        }
+    });
+}
+
 #[test]
 fn a_batch_has_a_result_for_each_part() {
     on_both(1, || {

@@ -10,6 +10,8 @@ mod choice;
 mod fifos;
 mod files;
 mod forgotten;
+mod helped;
+mod left;
 mod sockets;
 
 use common::*;

@@ -23,7 +23,8 @@
 
 use super::buffers::{GROUP, Piece};
 use super::completion::{Answer, Header, data_of_header};
-use super::ring::{Here, Ring, here};
+use super::here::{Here, here};
+use super::ring::Ring;
 use crate::driver::readiness::Readiness;
 use crate::sync_shim::{Mutex, MutexGuard};
 use io_uring::types::Fd;

@@ -11,7 +11,7 @@
 //! The cells: the thread before it blocks and after it was woken; in between whoever has taken the completion.
 
 use super::completion::Answer;
-use super::ring::Here;
+use super::here::Here;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::{AtomicUsize, Ordering};

@@ -71,7 +71,7 @@ impl Answer {
 }
 
 /// A completion that has been taken and not been dispatched.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Completion {
     data: u64,
     pub(super) answer: Answer,
@@ -84,6 +84,11 @@ impl Completion {
         let is_interrupted = matches!(-entry.result(), 512 | 513 | 514 | 516);
         let result = if is_interrupted { -libc::EINTR } else { entry.result() };
         Self { data: entry.user_data(), answer: Answer { result, flags: entry.flags() } }
+    }
+
+    /// Of an operation that the kernel has not seen.
+    pub(super) fn withdrawn(data: u64) -> Self {
+        Self { data, answer: Answer { result: -libc::ECANCELED, flags: 0 } }
     }
 
     /// What the source itself wants to know ([`WATCH`] or [`BELL`]), and whether more of that will come.

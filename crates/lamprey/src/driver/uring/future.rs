@@ -15,7 +15,8 @@
 //!   closes the file waits for that.
 
 use super::completion::{Answer, Header, data_of_header};
-use super::ring::{Here, Ring, here};
+use super::here::Here;
+use super::ring::Ring;
 use crate::sched::coop;
 use crate::sched::wakers;
 use io_uring::squeue;
@@ -84,7 +85,7 @@ pub(super) unsafe fn begin<K: Kept>(here: Here, file: OfFile, kept: K, entry: sq
     // SAFETY: from an `Arc`, so not null.
     let data = data_of_header(unsafe { NonNull::new_unchecked(kernels) });
     // SAFETY: what the entry names is in the record (contract), which the kernel's count keeps until its answer.
-    unsafe { here.push(&entry.user_data(data)) };
+    unsafe { here.keep_back(entry.user_data(data)) };
     Performed(record)
 }
 
@@ -156,14 +157,10 @@ impl<K: Kept> Drop for Performed<K> {
 }
 
 impl<K: Kept> Performed<K> {
+    /// An operation that the kernel does not have yet is withdrawn: it has no effect.
     fn give_up(&self) {
         // SAFETY: from an `Arc`, so not null.
         let header = unsafe { NonNull::new_unchecked(Arc::as_ptr(&self.0).cast_mut().cast::<Header>()) };
-        let data = data_of_header(header);
-        // The record's count is still ours, so nothing else has this number.
-        match here() {
-            Some(here) if std::ptr::eq(&*here, &*self.0.ring) => here.cancel(data),
-            _ => self.0.ring.cancel_from_anywhere(data),
-        }
+        self.0.ring.leave(data_of_header(header), self.0.clone());
     }
 }

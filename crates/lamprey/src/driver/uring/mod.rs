@@ -3,7 +3,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `ring` | the two queues that a worker shares with the kernel |
+//! | `ring`, `here` | the two queues that a worker shares with the kernel; what the worker itself does with them |
+//! | `help` | what an idle worker does with those of one that computes |
 //! | `completion` | for whom a completion is |
 //! | `call`, `future` | an operation for which a thread blocks; one that a future waits for |
 //! | `op` | the operations, one a file |
@@ -24,13 +25,13 @@
 //! * Readiness by multishot polls of the ring: an entry is the owner's to add, so another thread could not register,
 //!   move or remove a descriptor; a poll keeps its file open, so a socket dropped on another worker would stay
 //!   connected until its owner enters the kernel.
-//! * A ring that only its owner may enter (`SINGLE_ISSUER`, `DEFER_TASKRUN`): a future that is dropped on another thread
-//!   could not give its operation up. Measured in a loop that does nothing but echo: within the noise of the ring that
+//! * A ring that only its owner may enter (`SINGLE_ISSUER`, `DEFER_TASKRUN`): no other worker could serve it while its
+//!   own computes. Measured in a loop that does nothing but echo: within the noise of the ring that
 //!   is used here.
 //! * To submit each operation at once: one system call each, as many as without io_uring.
 //!
 //! # Checked by
-//! `tests/io`, `tests/net` and `tests/uring` (with both back-ends: `LAMPREY_IO`), `uring::tests` (a queue that is full,
+//! `model::entries`, `model::service`; `tests/io`, `tests/net` and `tests/uring` (with both back-ends: `LAMPREY_IO`), `uring::tests` (a queue that is full,
 //! completions that overflow), under AddressSanitizer: `tests/uring/cancel.rs`, which ends operations at each moment.
 
 pub(crate) mod ahead;
@@ -38,17 +39,20 @@ pub(crate) mod buffers;
 mod call;
 mod completion;
 mod future;
+mod help;
+pub(crate) mod here;
 pub(crate) mod op;
 pub(crate) mod probe;
 pub(crate) mod ring;
 
 use super::epoll::Epoll;
+use super::service::Right;
 use crate::sched::source::{Helper, Notifier, Source};
 use completion::{BELL, Completion, WATCH, dispatch};
-use ring::{Here, Ring};
+use here::Here;
+use ring::Ring;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,8 +64,6 @@ pub(crate) use future::{Kept, Performed};
 pub struct Uring {
     ring: Arc<Ring>,
     epoll: Epoll,
-    /// Becomes readable when another thread ends the wait; never read, so each write is an edge.
-    bell: Arc<OwnedFd>,
     /// The ring watches the epoll instance.
     is_watching: bool,
     /// The ring watches the bell.
@@ -84,9 +86,8 @@ impl Uring {
         let epoll = Epoll::new()?;
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         Ok(Self {
-            ring: Ring::install()?,
+            ring: Ring::install(bell)?,
             epoll,
-            bell,
             is_watching: false,
             is_listening: false,
             notified: false,
@@ -96,14 +97,15 @@ impl Uring {
     }
 
     fn here(&self) -> Here {
-        match ring::of_thread() {
+        match here::of_thread() {
             Some(here) if std::ptr::eq(&*here, &*self.ring) => here,
             _ => crate::bug::bug!("an event loop on another kernel thread than that of its worker"),
         }
     }
 
     /// Dispatches what the kernel has done, and the events of the epoll instance if it has some.
-    fn serve(&mut self) {
+    fn serve(&mut self, right: &mut Right<'_, Completion>) {
+        self.found.append(&mut right.kept);
         self.ring.take(&mut self.found);
         for (which, goes_on) in self.found.iter().filter_map(Completion::of_source) {
             if which == WATCH {
@@ -130,7 +132,7 @@ impl Uring {
             unsafe { here.push(&entry) };
         }
         if !std::mem::replace(&mut self.is_listening, true) {
-            let entry = op::poll::readable_again_and_again(&self.bell).user_data(BELL);
+            let entry = op::poll::readable_again_and_again(&self.ring.bell).user_data(BELL);
             // SAFETY: closed after the ring has retired, or later: notifiers have it, too.
             unsafe { here.push(&entry) };
         }
@@ -139,8 +141,12 @@ impl Uring {
 
 impl Source for Uring {
     fn poll(&mut self) {
-        self.here().submit_if_needed();
-        self.serve();
+        let here = self.here();
+        here.submit_if_needed();
+        // Otherwise a helper is about to do it.
+        if let Some(mut right) = here.service.try_hold() {
+            self.serve(&mut right);
+        }
     }
 
     fn active(&self) -> bool {
@@ -150,22 +156,30 @@ impl Source for Uring {
 
     fn wait(&mut self, timeout: Option<Duration>) {
         self.watch();
-        if !std::mem::take(&mut self.notified) && !self.has_events {
-            self.here().wait(timeout);
+        let here = self.here();
+        let mut right = here.service.hold();
+        if !std::mem::take(&mut self.notified) && !self.has_events && right.kept.is_empty() {
+            here.wait(timeout);
         } else {
-            self.here().submit_if_needed();
+            here.submit_if_needed();
         }
-        self.serve();
+        self.serve(&mut right);
         self.notified = false;
     }
 
     fn notifier(&self) -> Option<Notifier> {
-        let bell = Arc::clone(&self.bell);
+        let bell = Arc::clone(&self.ring.bell);
         Some(Notifier::new(move || super::epoll::ring(&bell)))
     }
 
     fn helper(&self) -> Option<Helper> {
-        self.epoll.helper()
+        let (epoll, ring) = (self.epoll.helper(), Arc::downgrade(&self.ring));
+        Some(Helper::new(move || {
+            epoll.iter().for_each(Helper::help);
+            if let Some(ring) = ring.upgrade() {
+                help::help(&ring);
+            }
+        }))
     }
 }
 

@@ -2,17 +2,13 @@
 //! completions (what has been done).
 //!
 //! # Invariants
-//! 1. Only the owner, the kernel thread of the worker, adds entries: through a [`Here`], which cannot leave it.
-//! 2. Only the owner takes completions, under the lock `taken`, and dispatches them after it has released that: a waiter's
-//!    wake may run code of the program.
-//! 3. What an entry names (memory, descriptors) stays until its last completion has been taken ([`Here::push`]). So a
+//! 1. Only the owner, the kernel thread of the worker, adds entries: through a [`Here`](super::here::Here), which cannot leave it.
+//!    What is in the kernel's queue changes in sections of [`Entries`] only, the owner's or a helper's.
+//! 2. Completions are taken under the lock `taken`, by who has the right to serve (`crate::driver::service`), who dispatches them
+//!    after it has released that lock: a waiter's wake may run code of the program.
+//! 3. What an entry names (memory, descriptors) stays until its last completion has been taken (`Here::push`). So a
 //!    ring is dropped only after all its completions have been taken ([`Ring::retire`]).
 //! 4. `in_flight` is the number of entries whose last completion has not been taken.
-//!
-//! # Rejected
-//! * Another worker that takes completions while the owner computes, as it takes events of its epoll: the owner, about to
-//!   sleep until there is a completion, would sleep on after another thread has taken that one. Those that wait for
-//!   operations are hosts of the owner, which could not run before either, and futures.
 //!
 //! # A full queue of entries
 //! The kernel takes the entries at once then, which empties it. It refuses while it is short of memory, or has
@@ -20,41 +16,40 @@
 //!
 //! # An overflow of completions
 //! The kernel keeps those that find no room (`IORING_FEAT_NODROP`, which the probe demands) and sets a flag, on which
-//! [`Here::submit_if_needed`] enters the kernel, which then delivers them.
+//! `Here::submit_if_needed` enters the kernel, which then delivers them; so does a helper.
 
 use super::buffers::Buffers;
 use super::completion::{self, Completion};
+use super::here::{self, HERE};
 use crate::bug::say;
+use crate::driver::entries::Entries;
 use crate::driver::pool;
-use crate::kernel::after_failed_wait;
-use crate::sched::on_worker;
+use crate::driver::service::Service;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{IoUring, squeue};
-use rustix::io::Errno;
-use std::cell::Cell;
+use std::any::Any;
 use std::io;
-use std::marker::PhantomData;
-use std::ops::Deref;
-use std::ptr::{self, NonNull};
+use std::os::fd::OwnedFd;
+use std::ptr;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The places for entries that the kernel has not taken yet.
-const ENTRIES: u32 = 256;
+pub(super) const ENTRIES: u32 = 256;
 /// The places for completions that have not been taken.
 const COMPLETIONS: u32 = 4096;
 
-thread_local! {
-    /// The ring of the worker that runs on this kernel thread. It lives until all threads of the worker have ended.
-    static HERE: Cell<*const Ring> = const { Cell::new(ptr::null()) };
-}
-
 /// A ring of io_uring.
 pub(crate) struct Ring {
-    uring: IoUring,
+    pub(super) uring: IoUring,
+    pub(super) entries: Entries<squeue::Entry>,
+    pub(super) service: Service<Completion>,
+    /// Taken, and not given to anyone yet.
     taken: Mutex<Vec<Completion>>,
-    in_flight: AtomicUsize,
+    pub(super) in_flight: AtomicUsize,
+    /// Becomes readable when another thread ends the owner's wait; never read, so each write is an edge.
+    pub(super) bell: Arc<OwnedFd>,
     /// For multishots; made when there is the first.
     buffers: OnceLock<Arc<Buffers>>,
 }
@@ -64,9 +59,12 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel's: it has no io_uring, or refuses it, or is out of memory.
-    pub(super) fn install() -> io::Result<Arc<Self>> {
+    pub(super) fn install(bell: Arc<OwnedFd>) -> io::Result<Arc<Self>> {
         let ring = Arc::new(Self {
             uring: build(ENTRIES, COMPLETIONS)?,
+            entries: Entries::new(),
+            service: Service::new(),
+            bell,
             taken: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             buffers: OnceLock::new(),
@@ -80,27 +78,55 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Takes the completions that are there.
+    /// Takes the completions that are there. The caller has the right to serve.
     pub(super) fn take(&self, found: &mut Vec<Completion>) {
         let mut taken = self.taken();
         self.take_to(&mut taken);
         found.append(&mut taken);
     }
 
-    fn take_to(&self, taken: &mut Vec<Completion>) {
-        // SAFETY: only the owner takes (invariant 2), and no reference is kept.
+    pub(super) fn take_to(&self, taken: &mut Vec<Completion>) {
+        // SAFETY: the lock of `taken` is held (invariant 2), and no reference is kept.
         let completions = unsafe { self.uring.completion_shared() };
         let before = taken.len();
         taken.extend(completions.map(|entry| Completion::new(&entry)));
         let ended = taken[before..].iter().filter(|completion| !completion.answer.is_to_go_on()).count();
-        // Relaxed: a count, of the owner's.
+        // Relaxed: a count.
         self.in_flight.fetch_sub(ended, Ordering::Relaxed);
+    }
+
+    /// Puts an entry into the kernel's queue; false if that is full.
+    ///
+    /// # Safety
+    /// In a section of `entries`. What the entry names stays until its last completion has been taken.
+    pub(super) unsafe fn push_now(&self, entry: &squeue::Entry) -> bool {
+        // SAFETY: in a section, so nobody else writes to the queue; what the entry names stays (contract).
+        unsafe { self.uring.submission_shared().push(entry) }.is_ok()
     }
 
     /// The number of entries whose last completion has not been taken: a hint.
     pub(super) fn in_flight(&self) -> usize {
         // Relaxed: a hint; the owner itself adds.
         self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// The future of the operation `data` was dropped, on any thread: it is withdrawn if the kernel does not have it yet, and
+    /// else given up, when entries are next given to the kernel.
+    pub(super) fn leave(&self, data: u64, record: Arc<dyn Any + Send + Sync>) {
+        self.entries.leave(data, record);
+        if !here::is_owner(self) {
+            crate::driver::epoll::ring(&self.bell);
+        }
+    }
+
+    /// Operations that the kernel will never see have come to their end.
+    pub(super) fn withdraw(&self, numbers: Vec<u64>) {
+        if numbers.is_empty() {
+            return;
+        }
+        // Relaxed: a count.
+        self.in_flight.fetch_sub(numbers.len(), Ordering::Relaxed);
+        self.taken().extend(numbers.into_iter().map(Completion::withdrawn));
     }
 
     /// Asks the kernel to give up the operation `data`, from any thread. One that has not been submitted yet is not
@@ -113,19 +139,27 @@ impl Ring {
     /// The worker ends: gives up all operations, and waits until the kernel has done with what they name.
     pub(super) fn retire(&self) {
         HERE.set(ptr::null());
+        let right = self.service.hold();
+        // SAFETY: the owner's kernel thread, of which no thread is left to add entries.
+        self.withdraw(unsafe { self.entries.close() });
         let mut found = Vec::new();
-        while self.in_flight() != 0 {
+        loop {
+            self.take(&mut found);
+            completion::dispatch(&mut found);
+            if self.in_flight() == 0 {
+                break;
+            }
             // Each time: those that were still in the queue of entries are found only now.
             let _ = self.uring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
             match self.enter(1, Some(Duration::from_millis(1))) {
                 Err(error) if is_fatal(&error) => gone(&error),
-                _ => self.take(&mut found),
+                _ => {}
             }
-            completion::dispatch(&mut found);
         }
         if let Some(buffers) = self.buffers.get() {
             buffers.forget(self);
         }
+        self.service.end(right);
     }
 
     /// The ring's buffers.
@@ -154,7 +188,7 @@ impl Ring {
     }
 
     /// Has the kernel take the entries, and waits for `want` completions.
-    fn enter(&self, want: usize, timeout: Option<Duration>) -> io::Result<usize> {
+    pub(super) fn enter(&self, want: usize, timeout: Option<Duration>) -> io::Result<usize> {
         match timeout {
             None => self.uring.submitter().submit_and_wait(want),
             Some(timeout) => {
@@ -165,7 +199,8 @@ impl Ring {
         }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Vec<Completion>> {
+    /// What has been taken and not been dispatched.
+    pub(super) fn taken(&self) -> MutexGuard<'_, Vec<Completion>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -183,128 +218,14 @@ pub(super) fn build(entries: u32, completions: u32) -> io::Result<IoUring> {
         .build(entries)
 }
 
-/// The ring of the calling worker: proof that the caller is its owner.
-#[derive(Clone, Copy)]
-pub(crate) struct Here {
-    ring: NonNull<Ring>,
-    _of_this_thread: PhantomData<*const ()>,
-}
-
-/// The ring of the worker that runs on the calling kernel thread; `None` elsewhere, with another event loop, and while
-/// the worker is made or has ended: it takes no completions then.
-pub(crate) fn here() -> Option<Here> {
-    of_thread().filter(|_| on_worker())
-}
-
-/// The ring of the calling kernel thread, whether its worker runs or not.
-pub(super) fn of_thread() -> Option<Here> {
-    let ring = NonNull::new(HERE.get().cast_mut())?;
-    Some(Here { ring, _of_this_thread: PhantomData })
-}
-
-impl Deref for Here {
-    type Target = Ring;
-
-    fn deref(&self) -> &Ring {
-        // SAFETY: it lives until all threads of its worker have ended, and a `Here` does not leave a call of one.
-        unsafe { self.ring.as_ref() }
-    }
-}
-
-impl Here {
-    /// Queues an entry. The kernel takes it when the worker next looks for events, or when the queue is full.
-    ///
-    /// # Safety
-    /// What the entry names stays in place until its last completion has been taken. Its data are of
-    /// [`completion`].
-    pub(super) unsafe fn push(&self, entry: &squeue::Entry) {
-        loop {
-            // SAFETY: only the owner adds (invariant 1), and no reference is kept.
-            let mut queue = unsafe { self.uring.submission_shared() };
-            // SAFETY: as promised by the caller.
-            let is_queued = unsafe { queue.push(entry) }.is_ok();
-            drop(queue);
-            if is_queued {
-                break;
-            }
-            self.submit();
-        }
-        // Relaxed: a count.
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Asks the kernel to give up the operation `data`, which is in flight. The operation's completion says whether it
-    /// has.
-    pub(super) fn cancel(&self, data: u64) {
-        let entry = super::op::cancel::entry(data).user_data(completion::IGNORED);
-        // SAFETY: the entry names nothing. The kernel takes entries in order, so `data` is not yet another operation.
-        unsafe { self.push(&entry) };
-        self.submit();
-    }
-
-    /// Has the kernel take the entries. Runs no code of the program.
-    #[cold]
-    pub(super) fn submit(&self) {
-        loop {
-            match self.enter(0, None) {
-                Ok(_) if self.is_all_taken() => return,
-                Err(error) if is_fatal(&error) => gone(&error),
-                _ => {}
-            }
-            self.take_to(&mut self.taken());
-            std::thread::yield_now();
-        }
-    }
-
-    /// The kernel has taken all entries.
-    fn is_all_taken(&self) -> bool {
-        // SAFETY: only the owner adds (invariant 1), and no reference is kept.
-        unsafe { self.uring.submission_shared() }.is_empty()
-    }
-
-    /// Has the kernel take the entries if there are any, and make the completions that it has put off.
-    pub(super) fn submit_if_needed(&self) {
-        // SAFETY: only the owner adds (invariant 1), and no reference is kept.
-        let queue = unsafe { self.uring.submission_shared() };
-        let is_needed = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
-        drop(queue);
-        if is_needed {
-            self.submit();
-        }
-    }
-
-    /// Has the kernel take the entries, and waits for a completion. Returns early for signals.
-    pub(super) fn wait(&self, timeout: Option<Duration>) {
-        if !self.taken().is_empty() {
-            return self.submit_if_needed();
-        }
-        match self.enter(1, timeout) {
-            Err(error) if is_fatal(&error) => gone(&error),
-            Err(error) => {
-                after_failed_wait("io_uring_enter", Errno::from_io_error(&error).unwrap_or(Errno::IO))
-            }
-            Ok(_) => {}
-        }
-    }
-
-    /// The ring, for what may leave this kernel thread.
-    pub(super) fn shared(&self) -> Arc<Ring> {
-        // SAFETY: made by `Ring::install` from an `Arc`, which its source still has.
-        unsafe {
-            Arc::increment_strong_count(self.ring.as_ptr());
-            Arc::from_raw(self.ring.as_ptr())
-        }
-    }
-}
-
 /// False for the errors after which the kernel works on: a signal, the end of the time, a shortage.
-fn is_fatal(error: &io::Error) -> bool {
+pub(super) fn is_fatal(error: &io::Error) -> bool {
     !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY))
 }
 
 /// The kernel refuses to work on a ring, and may still write to what operations name.
 #[cold]
-fn gone(error: &io::Error) -> ! {
+pub(super) fn gone(error: &io::Error) -> ! {
     say!("io_uring fails ({error}), and memory cannot be had back from it; LAMPREY_IO=epoll does without it");
     std::process::abort()
 }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::Socket;
 use crate::driver::readiness::Interest;
-use crate::driver::uring::ring::{Here, here};
+use crate::driver::uring::here::{Here, here};
 use crate::io::simulated::failed;
 use crate::sched::{Wait, coop};
 use crate::world;

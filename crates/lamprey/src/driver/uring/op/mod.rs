@@ -16,7 +16,7 @@ pub(crate) mod sync;
 pub(crate) mod write;
 
 use super::call;
-use super::ring::Here;
+use super::here::Here;
 use super::{Answer, Kept, Performed, future};
 use crate::memory::aligned::AlignedBuf;
 
