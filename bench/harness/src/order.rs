@@ -1,6 +1,6 @@
 //! The part of a command line that says what to run, and the list of what there is.
 
-use super::report::{Order, TINY};
+use super::report::{Order, is_tiny};
 use super::{Bench, Effort};
 use anyhow::{Context, Result};
 use lexopt::prelude::*;
@@ -33,7 +33,7 @@ pub fn parse(
             other => order.effort = effort(&other).ok_or_else(|| other.unexpected())?,
         }
     }
-    if std::env::var_os(TINY).is_some() {
+    if is_tiny() {
         order.effort = Effort::Tiny;
     }
     if order.benches.is_empty() {

@@ -12,6 +12,11 @@ use std::path::PathBuf;
 /// Makes every bench as small as possible: its numbers mean nothing, but it runs.
 pub const TINY: &str = "LAMPREY_BENCH_TINY";
 
+/// Whether each bench is to be as small as possible.
+pub fn is_tiny() -> bool {
+    std::env::var_os(TINY).is_some()
+}
+
 /// The runs to do.
 pub struct Order {
     /// The benches, in this order.

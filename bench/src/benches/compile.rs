@@ -111,9 +111,9 @@ fn choices(library: &'static Library) -> Result<Runner> {
 fn itself(_: usize) -> Result<Runner> {
     Ok(Box::new(|n| {
         let project = Project::write(&LAMPREY, n)?;
-        let profiles = if n == 1 { [profile(n); 2] } else { ["--release", "--profile=dev"] };
+        let profiles: &[_] = if n == 1 { &[profile(n)] } else { &["--release", "--profile=dev"] };
         let mut samples = Vec::new();
-        for (metric, profile) in ["release", "dev"].into_iter().zip(profiles) {
+        for (metric, profile) in ["release", "dev"].into_iter().zip(profiles.iter().copied()) {
             project.build(profile, "lamprey")?;
             project.forget(profile, "lamprey")?;
             samples.push(Sample::new(metric, "s", project.build(profile, "lamprey")?.as_secs_f64()));

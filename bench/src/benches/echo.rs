@@ -5,7 +5,7 @@
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant, cores};
 use crate::rivals::{go_echo, may_echo, monoio_echo, tokio_echo};
-use crate::work::echo::{self, CROWDS, Load, MESSAGE};
+use crate::work::echo::{self, Load, MESSAGE, crowds};
 use anyhow::Result;
 use lamprey::net::{TcpListener, TcpStream};
 use std::io::{Read, Write};
@@ -52,9 +52,9 @@ fn on_hosts(workers: usize, ahead: bool) -> Result<Runner> {
     cores::serve(workers)?;
     let runtime = runtime(workers)?;
     let lives: Lives = Arc::new((0..workers).map(|_| Default::default()).collect());
-    let mut crowds = 0..;
+    let mut numbers = 0..;
     let mut load = Load::start(workers, || {
-        let (crowd, lives) = (crowds.next().unwrap_or_default(), lives.clone());
+        let (crowd, lives) = (numbers.next().unwrap_or_default(), lives.clone());
         listen(&runtime, move |stream| {
             let lives = lives.clone();
             stream.set_read_ahead(ahead);
@@ -69,10 +69,10 @@ fn on_hosts(workers: usize, ahead: bool) -> Result<Runner> {
     Ok(Box::new(move |messages| {
         let _serves = &runtime;
         let mut samples = load.run(messages)?;
-        for (crowd, connections) in CROWDS.iter().enumerate() {
+        for (crowd, connections) in crowds().into_iter().enumerate() {
             // Relaxed: the clients' answers came after what they count, and the figure may be one off.
             let most = lives.iter().map(|worker| worker[crowd].load(Ordering::Relaxed)).max().unwrap_or(0);
-            let share = 100.0 * most as f64 / *connections as f64;
+            let share = 100.0 * most as f64 / connections as f64;
             samples.push(Sample::new(&format!("share_{connections}"), "%", share));
         }
         Ok(samples)
