@@ -17,7 +17,7 @@ pub(super) fn calls() -> Vec<usize> {
 }
 
 /// What the program has called, and where: ` in lamprey::.. at file:line`. Empty if that is not known.
-#[cfg_attr(loom, expect(unused_variables, reason = "nothing is looked up there"))]
+#[cfg_attr(loom, expect(unused_variables, unused_mut, reason = "nothing is looked up there"))]
 pub(super) fn text_of(calls: &[usize]) -> String {
     let mut text = String::new();
     #[cfg(not(loom))]
