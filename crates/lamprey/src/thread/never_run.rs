@@ -5,11 +5,11 @@
 //! the handle of another thread is one, too, and runs on by itself.)
 
 use std::any::type_name;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The types that have been reported.
-static SAID: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+/// The types that have been reported. Ordered, as the keys of a hash map are drawn at random, which a simulation would see.
+static SAID: Mutex<Option<BTreeSet<&'static str>>> = Mutex::new(None);
 
 /// Reports, once for each type, that the result of `who`, a `T`, is dropped without having been run.
 pub(crate) fn report_never_run<T>(who: impl FnOnce() -> String) {

