@@ -49,7 +49,9 @@ fn by_older_call(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<libc
     all.stx_mask = libc::STATX_BASIC_STATS;
     all.stx_mode = found.st_mode as u16;
     all.stx_ino = found.st_ino;
-    all.stx_nlink = found.st_nlink as u32;
+    #[allow(clippy::unnecessary_cast, reason = "64 bits on x86-64, 32 on AArch64")]
+    let links = found.st_nlink as u32;
+    all.stx_nlink = links;
     (all.stx_uid, all.stx_gid) = (found.st_uid, found.st_gid);
     all.stx_size = found.st_size.cast_unsigned();
     all.stx_blksize = found.st_blksize as u32;
