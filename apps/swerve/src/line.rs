@@ -16,7 +16,7 @@ pub enum Method {
     Head,
     /// Known, but not allowed for files.
     Other,
-    /// Of no standard.
+    /// A method that no standard knows.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with the arms of a `select!`: the error stands at the token that is wrong, and says the form that is right.
+//! Errors for the arms of a `select!`: each stands at the token that is wrong, and names the form that is right.
 
 use crate::error::Error;
 use proc_macro::{Delimiter, TokenStream, TokenTree};

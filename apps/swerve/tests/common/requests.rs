@@ -327,7 +327,7 @@ fn head_has_the_same_header_and_no_body() {
         let head = client.response_head();
         assert_eq!(head.status, get.status, "{target}");
         let without_date = |fields: &[(String, String)]| -> Vec<(String, String)> {
-            // That of a large file that has just changed is another one each time.
+            // The tag of a large file that has just changed differs in each answer.
             let is_fixed = |name: &str| name != "Date" && (name != "ETag" || target != "/large.bin");
             fields.iter().filter(|(name, _)| is_fixed(name)).cloned().collect()
         };

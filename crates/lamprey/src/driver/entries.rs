@@ -1,4 +1,4 @@
-//! What is to be given to the kernel through a worker's ring: entries, and the operations whose futures were dropped.
+//! What a worker's ring has yet to give to the kernel: entries, and the operations whose futures were dropped.
 //!
 //! An entry of a future waits here until entries are given to the kernel, and is taken out if the future is dropped
 //! before: **what is dropped before it is submitted is never submitted**. Entries of blocked threads, which stay until
@@ -44,7 +44,7 @@ use std::sync::{Arc, PoisonError};
 
 /// Entries that the kernel does not have yet, and operations that are to be given up.
 pub(crate) struct Entries<E> {
-    /// Of futures, with their numbers.
+    /// Entries of futures, with their numbers.
     kept_back: AsymmetricLock<VecDeque<(u64, E)>>,
     /// The kernel has not been entered since an entry was added. A hint.
     is_waiting: AtomicBool,

@@ -326,14 +326,14 @@ impl Worker {
         let left = self.turns.tries.get() - 1;
         self.turns.tries.set(left);
         if left.is_multiple_of(TRIES) {
-            self.has_tried_often(left == 0);
+            self.after_many_tries(left == 0);
         }
     }
 
     /// Notes when that is; if it was `noted` before, yields once it has been long enough.
     #[cold]
     #[inline(never)]
-    fn has_tried_often(&self, noted: bool) {
+    fn after_many_tries(&self, noted: bool) {
         let turns = &self.turns;
         if self.shared.options.simulated {
             turns.tries.set(TRIES);

@@ -159,7 +159,7 @@ impl Ticker {
             // once if the word has changed.
             let answer = unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
             if answer != 0 {
-                has_ended_early();
+                after_early_end();
             }
         }
         // Acquire pairs with the Release in `call`.
@@ -183,7 +183,7 @@ impl Ticker {
 }
 
 /// After a wait that nobody has ended.
-fn has_ended_early() {
+fn after_early_end() {
     match Errno::from_io_error(&std::io::Error::last_os_error()) {
         // The word has changed, or the time is over.
         Some(Errno::AGAIN | Errno::TIMEDOUT) | None => {}
