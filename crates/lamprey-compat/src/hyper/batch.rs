@@ -23,15 +23,16 @@ thread_local! {
 /// Outside of Lamprey's threads.
 pub(super) fn later(start: impl FnOnce() + 'static) {
     let start: Box<dyn FnOnce()> = Box::new(start);
-    if let Some(open) = OPEN.with_borrow(Weak::upgrade) {
+    // If the thread-local has been destroyed (the process exits), each start is a batch.
+    if let Ok(Some(open)) = OPEN.try_with(|open| open.borrow().upgrade()) {
         return open.borrow_mut().push(start);
     }
     let batch = Rc::new(RefCell::new(vec![start]));
-    OPEN.set(Rc::downgrade(&batch));
+    let _ = OPEN.try_with(|open| open.replace(Rc::downgrade(&batch)));
     lamprey::parasite_local(async move {
         lamprey::yield_now_async().await;
         // Closed before it begins: what comes from now on does not wait for one of these that blocks.
-        OPEN.take();
+        let _ = OPEN.try_with(RefCell::take);
         batch.take().into_iter().for_each(|start| start());
     })
     .detach();
