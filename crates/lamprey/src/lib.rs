@@ -63,6 +63,9 @@
 //!   another of its hosts wants the lock; so does a loop that tries without success, or only looks. Use the locks of
 //!   [`sync`] there. A thread-local's `RefCell` must not stay borrowed across such a call either.
 //! * A call that would block while its host is unwinding fails instead.
+//! * The destructors of a kernel thread's `thread_local!`s may call this crate in any order, and block. They run outside
+//!   of hosts, where the calls that start a thread beside the caller, such as [`spawn`] and [`parasite`](fn@parasite), panic; those of a
+//!   [`Handle`], and [`Builder::spawn`], which returns an error, do not. (With [`std::process::exit`] see *Unsound corners*.)
 //! * A host that overflows its stack ends the process with a message; see [`Builder::stack_size`].
 //! * `std`'s reentrant locks, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel
 //!   thread: they do not exclude the other hosts of the same worker. Write output that must not be

@@ -3,6 +3,7 @@
 use super::backend::Io;
 use super::pool::{self, Limits, Pools, Shares};
 use super::reactor::Reactor;
+use crate::memory::lasting::lasting_local;
 use crate::sched::guard::mark_generators;
 use crate::sched::panic_hook::install_hook;
 use crate::sched::runtime::{Config, PolicyFactory};
@@ -58,21 +59,20 @@ pub(crate) fn launch_virtual(launch: Launch) -> io::Result<(Arc<Shared>, Vec<Vir
 /// Most stacks that a kernel thread keeps for its next simulation.
 const MOST_KEPT: usize = 256;
 
-std::thread_local! {
-    static STACKS: RefCell<Option<Arc<StackPool>>> = const { RefCell::new(None) };
+lasting_local! {
+    static STACKS: RefCell<Option<Arc<StackPool>>> = RefCell::new(None);
 }
 
 /// The stacks of all virtual workers of the calling kernel thread. They are kept from one simulation to the next, as mapping
 /// and touching them is most of what a small one costs.
 fn stacks_of_simulations() -> Arc<StackPool> {
-    STACKS.with_borrow_mut(|stacks| {
-        stacks.get_or_insert_with(|| Arc::new(StackPool::new(PoolConfig::default()))).clone()
-    })
+    let make = || Arc::new(StackPool::new(PoolConfig::default()));
+    STACKS.with(|stacks| stacks.borrow_mut().get_or_insert_with(make).clone())
 }
 
 /// A simulation of the calling kernel thread has ended: gives its stacks back to the system if there were many.
 pub(crate) fn end_simulation() {
-    STACKS.with_borrow_mut(|stacks| _ = stacks.take_if(|stacks| stacks.stats().carved > MOST_KEPT));
+    STACKS.with(|stacks| _ = stacks.borrow_mut().take_if(|stacks| stacks.stats().carved > MOST_KEPT));
 }
 
 /// What is one per kernel thread, here, and belongs to a worker.

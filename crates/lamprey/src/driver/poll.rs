@@ -14,6 +14,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 
 use super::readiness::Interest;
+use crate::memory::lasting::lasting_local;
 
 /// How often a thread without a wake eventfd (no descriptor was left for one) checks whether its socket has
 /// been closed.
@@ -21,18 +22,16 @@ const WITHOUT_BELL: Duration = Duration::from_millis(50);
 
 /// The calling thread's wake eventfd; `None` when the process is out of descriptors.
 pub(super) fn wake_fd() -> Option<Arc<OwnedFd>> {
-    thread_local! {
-        static WAKE_FD: OnceCell<Arc<OwnedFd>> = const { OnceCell::new() };
+    lasting_local! {
+        static WAKE_FD: OnceCell<Arc<OwnedFd>> = OnceCell::new();
     }
-    WAKE_FD
-        .try_with(|cell| {
-            if cell.get().is_none() {
-                let new = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
-                let _ = cell.set(Arc::new(new));
-            }
-            cell.get().cloned()
-        })
-        .ok()?
+    WAKE_FD.with(|cell| {
+        if cell.get().is_none() {
+            let new = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+            let _ = cell.set(Arc::new(new));
+        }
+        cell.get().cloned()
+    })
 }
 
 /// Ends the `wait` of the thread to which the eventfd belongs.

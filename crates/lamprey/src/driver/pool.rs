@@ -15,9 +15,6 @@
 //!
 //! Nested calls cannot deadlock: [`block`] on a pool thread runs its closure in place.
 //!
-//! A call of a file may take for ever (the other end of a FIFO, a file server that is gone). So that such calls do not take
-//! all threads, one that takes long while others wait does not count: `lookout`.
-//!
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any
 //! time.
 //!
@@ -27,7 +24,6 @@
 //! | `full` | [`PoolFull`], the error of calls that may be refused |
 //! | `host` | the calls of hosts and OS threads |
 //! | `future` | the calls of futures |
-//! | `lookout` | which calls are held, and the threads in their place |
 //! | `calls` | what programs call: [`block`], [`try_block`], [`block_timeout`], [`compute`] |
 //! | `simulated` | the calls of a simulation |
 //!
@@ -46,8 +42,6 @@ mod class;
 mod full;
 mod future;
 mod host;
-#[cfg(not(loom))]
-mod lookout;
 #[cfg(not(loom))]
 mod simulated;
 
@@ -79,8 +73,6 @@ pub use future::block_async;
 pub(crate) use future::{block_async_in, start};
 #[cfg(not(loom))]
 pub use future::{compute_async, try_block_async};
-#[cfg(not(loom))]
-use lookout::Lookout;
 
 thread_local! {
     /// The address of the pool to which this pool thread belongs; null on other threads.
@@ -116,8 +108,6 @@ struct PoolState {
     idle: Vec<Parker>,
     threads: usize,
     closing: bool,
-    #[cfg(not(loom))]
-    lookout: Lookout,
     calls: u64,
     waited: u64,
     rejected: u64,
@@ -180,16 +170,6 @@ impl fmt::Debug for PoolCall {
     }
 }
 
-impl PoolState {
-    /// The threads that count against the limit.
-    fn counted(&self) -> usize {
-        #[cfg(not(loom))]
-        return self.threads - self.lookout.held();
-        #[cfg(loom)]
-        self.threads
-    }
-}
-
 impl PoolShared {
     fn new(class: Class, max: usize, most_queued: usize, keep: Duration) -> Self {
         Self {
@@ -243,7 +223,7 @@ impl PoolShared {
             return Submitted::HandedOver;
         }
         // Started under the lock: only growth pays for it, and the count is always exact.
-        let starts = state.counted() < self.max && self.start();
+        let starts = state.threads < self.max && self.start();
         if starts {
             state.threads += 1;
         }
@@ -260,8 +240,6 @@ impl PoolShared {
             return Submitted::HandedOver;
         }
         state.waited += 1;
-        #[cfg(not(loom))]
-        self.look_out(&mut state);
         Submitted::Queued
     }
 
@@ -280,12 +258,9 @@ impl PoolShared {
         for thread in state.idle.drain(..) {
             thread.unpark();
         }
-        #[cfg(not(loom))]
-        state.lookout.close();
     }
 
     /// Waits until the threads have ended.
-    #[cfg(loom)]
     fn await_end(&self) {
         let mut state = self.lock();
         while state.threads != 0 {
@@ -299,19 +274,14 @@ impl PoolShared {
         let mut state = self.lock();
         loop {
             while let Some(call) = state.queue.pop_front() {
-                #[cfg(not(loom))]
-                let running = state.lookout.begin(&call);
                 drop(state);
                 call.run();
                 state = self.lock();
-                #[cfg(not(loom))]
-                state.lookout.end(running);
-                if left_out!(PoolQueue) || state.counted() > self.max {
+                if left_out!(PoolQueue) {
                     break;
                 }
             }
-            // Another thread has taken the place of one whose call was held.
-            if state.closing || state.counted() > self.max {
+            if state.closing {
                 break;
             }
             let (guard, called) = self.rest(state);

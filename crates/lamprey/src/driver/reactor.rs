@@ -11,7 +11,8 @@
 //! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it
 //! locks one.
 
-use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, thread_local};
+use crate::memory::lasting::lasting_local;
+use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -28,9 +29,9 @@ use super::readiness::Readiness;
 #[cfg(loom)]
 use crate::model::kernel::{self as epoll, Set as OwnedFd};
 
-thread_local! {
+lasting_local! {
     /// The reactor of the worker that runs on this kernel thread.
-    static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<Reactor>>> = RefCell::new(None);
 }
 
 /// The events that a socket is registered for.

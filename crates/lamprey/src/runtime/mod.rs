@@ -153,8 +153,7 @@ impl Runtime {
     ///
     /// # Panics
     /// With `main`'s own panic, or that of another host where the runtime [propagates](crate::Panics::Propagate)
-    /// those. Panics before it starts `main` if the calling kernel thread is ending and its thread-locals
-    /// have been destroyed, or if the caller is a host of this runtime that is unwinding.
+    /// those. Panics before it starts `main` if the caller is a host of this runtime that is unwinding.
     ///
     /// # Cancellation
     /// A caller that is cancelled during the wait unwinds at its next blocking call. `main` is not cancelled.

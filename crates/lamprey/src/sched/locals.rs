@@ -12,6 +12,7 @@ use super::parasite::task::{LOCALS, Task};
 use super::thread::Thread;
 use super::worker::Worker;
 use crate::bug::quietly;
+use crate::memory::lasting::lasting_local;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,18 +24,45 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub(crate) struct Locals(RefCell<Vec<(usize, Box<dyn Any>)>>);
 
-std::thread_local! {
-    /// The values of a kernel thread that runs no host.
+lasting_local! {
+    /// The values of a kernel thread that runs no host. Those that are left when it has ended are the ones that destructors of
+    /// its thread-locals have made.
     static OF_OS_THREAD: OfOsThread = OfOsThread::default();
 }
 
 #[derive(Default)]
 struct OfOsThread(Locals);
 
-impl Drop for OfOsThread {
+impl OfOsThread {
     /// Drops each value. A panic would end the process here, so it is caught and reported, as on a host.
+    fn end(&self) {
+        // A destructor may make new values.
+        for _ in 0..8 {
+            Locals(self.0.0.take().into()).drop_each();
+        }
+    }
+}
+
+impl Drop for OfOsThread {
     fn drop(&mut self) {
-        std::mem::take(&mut self.0).drop_each();
+        self.end();
+    }
+}
+
+std::thread_local! {
+    /// Drops the values as those of thread-locals are.
+    static END: EndOfOsThread = const { EndOfOsThread };
+}
+
+struct EndOfOsThread;
+
+impl Drop for EndOfOsThread {
+    fn drop(&mut self) {
+        // The process exits within `HostLocal::with`, the reference of which another thread may have.
+        if !super::os::frames().is_null() {
+            return;
+        }
+        OF_OS_THREAD.with(OfOsThread::end);
     }
 }
 
@@ -82,7 +110,11 @@ pub(super) fn set_aside<R>(f: impl FnOnce() -> R) -> R {
 /// Calls `f` with the values of the calling thread.
 pub(crate) fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());
-    let Some(thread) = host else { return OF_OS_THREAD.with(|locals| f(&locals.0)) };
+    let Some(thread) = host else {
+        // If it has been destroyed, what is made now stays until the thread has ended.
+        let _ = END.try_with(|_| ());
+        return OF_OS_THREAD.with(|locals| f(&locals.0));
+    };
     if let Some(task) = thread.polled() {
         // SAFETY: `polling` names the task that runs on this very stack.
         let flags = unsafe { &(*task.as_ptr()).life.flags };

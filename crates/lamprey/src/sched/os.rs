@@ -20,12 +20,12 @@
 use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
 use super::thread::{Thread, Woke};
-use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
+use crate::memory::lasting::lasting_local;
+use crate::sync_shim::{AtomicBool, Ordering, Parker};
 #[cfg(not(loom))]
 use crate::world;
 use crate::world::has_passed;
 use std::cell::Cell;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -35,11 +35,12 @@ use std::time::Instant;
 pub(crate) struct OsThread {
     descriptor: Thread,
     woken: AtomicBool,
-    /// Not dropped if the process exits within a frame: see `drop`.
-    parker: ManuallyDrop<Parker>,
+    parker: Parker,
 }
 
-thread_local! {
+lasting_local! {
+    /// There until the end, as destructors of thread-locals may block. At an exit of the process it stays: the caller's stack does,
+    /// and another thread that cancels a level on it still unparks it.
     static ME: Me = Me { own: OsThread::of_current(), acting: Cell::new(std::ptr::null()) };
 }
 
@@ -76,25 +77,12 @@ pub(crate) fn as_another<R>(f: impl FnOnce() -> R) -> R {
 /// The calling kernel thread's descriptor; valid until the thread ends.
 pub(crate) fn current() -> NonNull<Thread> {
     // A pointer to the whole object, not to its first field: `wake` needs the rest.
-    #[cfg(not(loom))]
-    return ME.try_with(|me| NonNull::from(me.acting()).cast()).unwrap_or_else(|_| is_gone());
-    #[cfg(loom)]
     ME.with(|me| NonNull::from(me.acting()).cast())
-}
-
-/// Panics: the thread-locals are destroyed. Nothing has been queued or started yet.
-#[cfg(not(loom))]
-#[cold]
-#[inline(never)]
-fn is_gone() -> ! {
-    panic!(
-        "lamprey cannot be used any more by a kernel thread that ends: its thread-locals have been destroyed"
-    )
 }
 
 /// The innermost frame that the calling kernel thread has entered.
 pub(super) fn frames() -> *const Frame {
-    ME.try_with(|me| me.acting().descriptor.frames.get()).unwrap_or(std::ptr::null())
+    ME.with(|me| me.acting().descriptor.frames.get())
 }
 
 /// As [`current`], for a thread that is about to queue a node: ends the process if it is in the middle of
@@ -144,21 +132,13 @@ pub(crate) fn block_committed() {
 
 impl Drop for OsThread {
     fn drop(&mut self) {
-        // `process::exit` destroys the thread-locals of its caller, whose stack stays: another thread that
-        // cancels a level on it still unparks it.
-        #[cfg(not(loom))]
-        if super::cancel::state::exits_inside(&self.descriptor) {
-            return;
-        }
-        // SAFETY: the parker is not used any more.
-        unsafe { ManuallyDrop::drop(&mut self.parker) };
+        super::cancel::state::must_be_outside(&self.descriptor);
     }
 }
 
 impl OsThread {
     fn of_current() -> Self {
-        let parker = ManuallyDrop::new(Parker::of_current());
-        Self { descriptor: Thread::os(), woken: AtomicBool::new(false), parker }
+        Self { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: Parker::of_current() }
     }
 
     /// Parks, at most until a time, and perhaps for less.
@@ -223,7 +203,7 @@ pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     let os = thread.cast::<OsThread>();
     // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.
     let os = unsafe { os.as_ref() };
-    let parker = Parker::clone(&os.parker);
+    let parker = os.parker.clone();
     // Release pairs with the Acquire load in `take_wake`. From here on `os` may be gone.
     if os.woken.swap(true, Ordering::Release) {
         crate::bug::bug!("an OS thread was woken twice");

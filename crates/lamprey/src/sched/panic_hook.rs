@@ -40,15 +40,15 @@ pub(crate) fn with_hush<R>(is_hushed: bool, f: impl FnOnce() -> R) -> R {
 }
 
 #[cfg(not(loom))]
-std::thread_local! {
+crate::memory::lasting::lasting_local! {
     /// Where and on which thread the first panic of a hushed piece of code was.
-    static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
+    static FIRST: RefCell<Option<String>> = RefCell::new(None);
 }
 
 /// Where, and on which thread, the first panic was since the last call, in [`hushed`] code of this kernel thread.
 #[cfg(not(loom))]
 pub(crate) fn take_first() -> Option<String> {
-    FIRST.take()
+    FIRST.with(RefCell::take)
 }
 
 #[cfg(not(loom))]
@@ -60,7 +60,7 @@ fn remember(info: &PanicHookInfo<'_>) {
         // Writing to a `String` cannot fail.
         let _ = worker.running_ref().describe(&mut text);
     }
-    FIRST.with_borrow_mut(|first| _ = first.get_or_insert(text));
+    FIRST.with(|first| _ = first.borrow_mut().get_or_insert(text));
 }
 
 /// True within [`hushed`].

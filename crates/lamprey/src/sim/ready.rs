@@ -1,5 +1,6 @@
 //! The threads that are ready, of all machines and workers, and the policy that brings them here.
 
+use crate::memory::lasting::lasting_local;
 use crate::sched::policy::{Idle, NewThread, Parasites, Place, Policy, Ready, Unstarted, Why, Workers};
 use crate::world::{self, MachineId};
 use std::cell::{Cell, RefCell};
@@ -75,20 +76,22 @@ pub(super) struct Deferred {
     parasites: Parasites,
 }
 
-std::thread_local! {
+lasting_local! {
     /// What the policies of a machine that is being made begin with.
-    static MAKING: RefCell<Option<(Rc<ReadyList>, WorkerId)>> = const { RefCell::new(None) };
+    static MAKING: RefCell<Option<(Rc<ReadyList>, WorkerId)>> = RefCell::new(None);
 }
 
 impl Deferred {
     /// Makes the policies that [`make`](Self::make) makes until the next call belong to this machine.
     pub(super) fn prepare(list: &Rc<ReadyList>, machine: MachineId) {
-        MAKING.set(Some((list.clone(), WorkerId { machine, worker: 0 })));
+        let first = (list.clone(), WorkerId { machine, worker: 0 });
+        MAKING.with(|making| making.replace(Some(first)));
     }
 
     /// The policy of the next worker of the machine that is being made.
     pub(super) fn make() -> Self {
-        MAKING.with_borrow_mut(|making| {
+        MAKING.with(|making| {
+            let mut making = making.borrow_mut();
             let (list, at) = making.as_mut().expect("a machine is being made");
             let (list, this) = (list.clone(), *at);
             at.worker += 1;

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::machine::{Config, Node};
 use super::ready::{ReadyList, WorkerId};
 use super::schedule::Scheduler;
+use crate::memory::lasting::lasting_local;
 use crate::sched::panic::Panic;
 use crate::sched::virtual_worker::VirtualWorker;
 use crate::sync_shim::{AtomicU64, Ordering};
@@ -48,8 +49,8 @@ pub(super) struct Run {
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-std::thread_local! {
-    static HERE: RefCell<Option<Rc<Run>>> = const { RefCell::new(None) };
+lasting_local! {
+    static HERE: RefCell<Option<Rc<Run>>> = RefCell::new(None);
 }
 
 impl Run {
@@ -69,18 +70,18 @@ impl Run {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             panic: RefCell::new(None),
         });
-        HERE.set(Some(this.clone()));
+        HERE.with(|here| here.replace(Some(this.clone())));
         this.world.set_drive(|until| Self::here().is_some_and(|run| run.drive(until)));
         this
     }
 
     /// The run of the calling kernel thread.
     pub(super) fn here() -> Option<Rc<Self>> {
-        HERE.with_borrow(Clone::clone)
+        HERE.with(|here| here.borrow().clone())
     }
 
     pub(super) fn is_over(&self) {
-        HERE.set(None);
+        HERE.with(RefCell::take);
     }
 
     /// The first panic that nobody has joined.

@@ -13,7 +13,6 @@ use std::sync::Arc;
 #[cfg(not(loom))]
 use {
     super::local::{self, Local},
-    super::pool,
     super::value::{self, DropWord, Word},
 };
 
@@ -28,32 +27,21 @@ pub(super) fn release(var: NonNull<Var>) {
 /// Memory for a variable.
 #[cfg(not(loom))]
 pub(super) fn unused() -> NonNull<Var> {
-    local::try_current(|local| local.unused.take()).unwrap_or_else(pool::take_of_all)
+    local::with(|local| local.unused.take())
 }
 
 /// The last reference to a variable has gone.
 #[cfg(not(loom))]
 #[cold]
 fn end(var: NonNull<Var>) {
-    let retired = local::try_current(|local| {
+    let retired = local::with(|local| {
         if !local.is_in_transaction() {
             return Some(retire(local, var));
         }
         local.leave(Left::Var(var));
         None
     });
-    // SAFETY: nobody has a reference, so it is the caller's alone.
-    let (word, drop_word) = match retired {
-        Some(None) => return,
-        Some(Some(retired)) => retired,
-        None => {
-            // SAFETY: as above.
-            let retired = unsafe { var.as_ref() }.retire(local::stamp_of_end());
-            pool::give_to_all(var);
-            retired
-        }
-    };
-    if let Some(drop_word) = drop_word {
+    if let Some((word, Some(drop_word))) = retired {
         // SAFETY: the variable owned it, and has given it up.
         unsafe { drop_word(word) };
     }
@@ -121,10 +109,10 @@ fn give_back<T: 'static>(share: Arc<T>) {
 #[cold]
 fn leave<T: 'static>(value: T) {
     if let Some(drop_word) = value::drop_of::<T>()
-        && local::try_current(Local::is_in_transaction) == Some(true)
+        && local::with(Local::is_in_transaction)
     {
         let left = Left::Value(value::into_word(value), drop_word);
-        local::try_current(|local| local.leave(left));
+        local::with(|local| local.leave(left));
     }
 }
 

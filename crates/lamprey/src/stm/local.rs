@@ -131,7 +131,7 @@ fn nested() -> ! {
 static SEATS_OF_ALL: Seats = Seats::new();
 
 #[cfg(not(loom))]
-std::thread_local! {
+crate::memory::lasting::lasting_local! {
     static LOCAL: Local = {
         crate::sync_shim::probe_membarrier();
         Local::new(&SEATS_OF_ALL)
@@ -139,32 +139,14 @@ std::thread_local! {
 }
 
 /// The calling kernel thread's, valid until that ends.
-///
-/// # Panics
-/// If the kernel thread ends, and its thread-locals have been destroyed.
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn current() -> NonNull<Local> {
-    LOCAL.try_with(|local| NonNull::from(local)).unwrap_or_else(|_| is_gone())
+    LOCAL.get()
 }
 
-/// As [`current`]; `None` where that panics.
+/// Calls `f` with the calling kernel thread's.
 #[cfg(not(loom))]
-pub(super) fn try_current<R>(f: impl FnOnce(&Local) -> R) -> Option<R> {
-    LOCAL.try_with(f).ok()
-}
-
-/// A stamp for the end of a variable, on a kernel thread without a [`Local`].
-#[cfg(not(loom))]
-pub(super) fn stamp_of_end() -> Stamp {
-    SEATS_OF_ALL.stamp_of_end(0)
-}
-
-#[cfg(not(loom))]
-#[cold]
-#[inline(never)]
-fn is_gone() -> ! {
-    panic!(
-        "a kernel thread that ends, and whose thread-locals have been destroyed, has no transactions any more"
-    )
+pub(super) fn with<R>(f: impl FnOnce(&Local) -> R) -> R {
+    LOCAL.with(f)
 }

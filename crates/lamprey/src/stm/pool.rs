@@ -79,19 +79,6 @@ impl Unused {
     }
 }
 
-/// As [`Unused::take`] and [`Unused::give`], for a kernel thread without a list.
-pub(super) fn take_of_all() -> NonNull<Var> {
-    ALL.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .pop()
-        .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Var::unused()))))
-}
-
-/// See [`take_of_all`].
-pub(super) fn give_to_all(var: NonNull<Var>) {
-    ALL.lock().unwrap_or_else(PoisonError::into_inner).push(var);
-}
-
 impl Drop for Unused {
     /// The kernel thread ends.
     fn drop(&mut self) {

@@ -54,8 +54,9 @@ use std::time::Instant;
 /// ```
 ///
 /// # Panics
-/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches the
-/// thread that [joins](JoinHandle::join) it; if no thread does, it is reported on standard error.
+/// Outside of a host (so in the destructor of a `thread_local!`, too): use [`Handle::spawn`](crate::Handle::spawn) there. A
+/// panic *in* the host reaches the thread that [joins](JoinHandle::join) it; if no thread does, it is reported on standard
+/// error.
 ///
 /// # Blocking
 /// Never.

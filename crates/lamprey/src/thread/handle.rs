@@ -118,8 +118,6 @@ impl Handle {
 
     /// Panics if the caller could not wait for a host that is started now.
     fn must_be_able_to_wait(&self) {
-        // Panics on a kernel thread whose thread-locals have been destroyed.
-        crate::sched::block::current();
         let is_own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
         assert!(
             !(is_own && must_not_block()),

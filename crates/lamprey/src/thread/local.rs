@@ -54,14 +54,15 @@ impl<T: Send + 'static> HostLocal<T> {
     ///
     /// The values' destructors run when the host ends, before its joiner is woken, in the order in which the
     /// values were initialized. They may block and may use other host-local values. (Values that a destructor
-    /// initializes are dropped in a further round; what is left after eight rounds is leaked.)
+    /// initializes are dropped in a further round; what is left after eight rounds is leaked.) Those of an OS thread run
+    /// among the destructors of its thread-locals; values that these initialize later are dropped when the thread has ended.
     ///
     /// If a generator of `swapstack` is suspended within `f`, the process aborts with a message, because
     /// another thread could resume it.
     ///
     /// # Panics
     /// If the initial value's expression panics. (One that uses its own key recurses and overflows the
-    /// stack.) On a kernel thread whose own thread-locals have been destroyed.
+    /// stack.)
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         open(|| {
             let value =

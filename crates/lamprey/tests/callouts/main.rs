@@ -10,5 +10,6 @@ mod parasites;
 mod payloads;
 mod places;
 mod swap_unwinding;
+mod thread_end;
 mod unwind;
 mod waker;

@@ -5,6 +5,7 @@
 
 use crate::places::{Action, Place, run_cell, watch};
 use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
 use std::sync::Mutex;
 
 fn free() -> Vec<&'static Place> {
@@ -19,15 +20,20 @@ fn place(name: &str) -> &'static Place {
     free().into_iter().chain(guarded).find(|place| place.name == name).unwrap()
 }
 
-/// Runs `test` again in as many processes as there are roles, some at a time; what is wrong about them.
-fn in_processes(test: &str, roles: Vec<String>, judge: impl Fn(&std::process::Output, &str) -> bool + Sync) {
-    let (roles, wrong) = (Mutex::new(roles), Mutex::new(Vec::new()));
+/// `test` as each of these roles.
+fn again_as(test: &str, roles: impl Iterator<Item = String>) -> Vec<(Command, String)> {
+    roles.map(|role| (crate::common::again(test, &role), role)).collect()
+}
+
+/// Runs the commands, each with its role, some at a time; what is wrong about them.
+pub fn in_processes(runs: Vec<(Command, String)>, judge: impl Fn(&Output, &str) -> bool + Sync) {
+    let (runs, wrong) = (Mutex::new(runs), Mutex::new(Vec::new()));
     std::thread::scope(|s| {
         for _ in 0..4 {
             s.spawn(|| {
                 loop {
-                    let Some(role) = roles.lock().unwrap().pop() else { break };
-                    let (output, text) = crate::common::rerun(test, &role);
+                    let Some((command, role)) = runs.lock().unwrap().pop() else { break };
+                    let (output, text) = crate::common::outcome(command);
                     if !judge(&output, &text) {
                         wrong.lock().unwrap().push(format!("{role}: {:?}\n{text}", output.status));
                     }
@@ -55,8 +61,10 @@ fn what_runs_freely_may_do_anything() {
         return actions
             .for_each(|action| [1, 2].into_iter().for_each(|workers| run_cell(place, action, workers)));
     }
-    let roles = free().into_iter().map(|place| place.name.to_owned()).collect();
-    in_processes(ME, roles, |output, text| output.status.success() && !text.contains("lamprey: bug"));
+    let roles = free().into_iter().map(|place| place.name.to_owned());
+    in_processes(again_as(ME, roles), |output, text| {
+        output.status.success() && !text.contains("lamprey: bug")
+    });
 }
 
 #[test]
@@ -68,8 +76,8 @@ fn any_of_it_may_end_the_process() {
         unreachable!("it has not ended the process");
     }
     let guarded = crate::places::guarded::PLACES.iter();
-    let roles = free().into_iter().chain(guarded).map(|place| place.name.to_owned()).collect();
-    in_processes(ME, roles, |output, text| output.status.success() && text.contains("exits"));
+    let roles = free().into_iter().chain(guarded).map(|place| place.name.to_owned());
+    in_processes(again_as(ME, roles), |output, text| output.status.success() && text.contains("exits"));
 }
 
 #[test]
@@ -82,9 +90,8 @@ fn where_something_is_not_finished_it_works_or_ends_the_process_with_a_message()
     }
     let roles = crate::places::guarded::PLACES
         .iter()
-        .flat_map(|place| Action::ALL.map(|action| format!("{}: {action:?}", place.name)))
-        .collect();
-    in_processes(ME, roles, |output, text| {
+        .flat_map(|place| Action::ALL.map(|action| format!("{}: {action:?}", place.name)));
+    in_processes(again_as(ME, roles), |output, text| {
         let refused = output.status.signal() == Some(libc::SIGABRT) && text.contains("lamprey: ");
         (output.status.success() || refused) && !text.contains("lamprey: bug")
     });

@@ -4,11 +4,11 @@
 //! from another.
 
 use super::{PoolShared, member_of};
+use crate::memory::lasting::lasting_local;
 #[cfg(not(loom))]
 use crate::sched::source::Source;
 #[cfg(not(loom))]
 use crate::sched::stats::Stats;
-use crate::sync_shim::thread_local;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,9 +26,9 @@ const MOST_QUEUED: usize = 1024;
 /// How long an idle pool thread waits for a call before it ends.
 const KEEP: Duration = Duration::from_secs(10);
 
-thread_local! {
+lasting_local! {
     /// The pools of the runtime to whose worker this kernel thread belongs.
-    static CURRENT: RefCell<Option<Shares>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Shares>> = RefCell::new(None);
 }
 
 /// Which calls share a pool.
@@ -122,10 +122,9 @@ pub(crate) fn shares() -> Option<Shares> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-/// The pool of the calling worker's runtime for calls of this class; `None` on other threads, and in the destructor of a
-/// thread-local.
+/// The pool of the calling worker's runtime for calls of this class; `None` on other threads.
 pub(crate) fn current(class: Class) -> Option<Arc<PoolShared>> {
-    CURRENT.try_with(|current| current.borrow().as_ref().map(|shares| of(shares, class))).ok().flatten()
+    CURRENT.with(|current| current.borrow().as_ref().map(|shares| of(shares, class)))
 }
 
 /// The pool for a class; in tests one pool may have them all.

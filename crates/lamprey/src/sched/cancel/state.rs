@@ -5,8 +5,6 @@ use crate::sched::parasite::task::Task;
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
 use crate::world;
-use std::mem::MaybeUninit;
-use std::ptr;
 use std::time::Instant;
 
 /// Ends the process if a thread that ends has not left all its frames: code that cancels one of them would
@@ -15,37 +13,6 @@ use std::time::Instant;
 pub(in crate::sched) fn must_be_outside(thread: &Thread) {
     if !thread.frames.get().is_null() {
         frame_misused();
-    }
-}
-
-/// Called when the thread-locals of an OS thread are destroyed. True if the thread has called `process::exit`
-/// inside its frames, which are then still on its stack. A thread that ends has no frames left.
-#[cold]
-pub(in crate::sched) fn exits_inside(thread: &Thread) -> bool {
-    let innermost = thread.frames.get().addr();
-    if innermost == 0 {
-        return false;
-    }
-    // The frame is above us on the same stack: this call was made inside it.
-    let here = ptr::from_ref(&innermost).addr();
-    if !(here..top_of_own_stack().unwrap_or(usize::MAX)).contains(&innermost) {
-        frame_misused();
-    }
-    true
-}
-
-/// The highest address of the calling kernel thread's stack.
-fn top_of_own_stack() -> Option<usize> {
-    let mut attributes = MaybeUninit::uninit();
-    // SAFETY: the attributes are filled in, read and destroyed here, in this order.
-    unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return None;
-        }
-        let (mut limit, mut size) = (ptr::null_mut(), 0);
-        let found = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut limit, &raw mut size) == 0;
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        found.then_some(limit.addr() + size)
     }
 }
 
