@@ -43,6 +43,7 @@ mod cursor;
 mod dir_entry;
 mod direct;
 mod entire;
+mod fifo;
 mod file_type;
 mod future;
 mod hints;
@@ -53,6 +54,7 @@ mod names;
 mod open;
 mod perform;
 mod read_dir;
+mod ready;
 mod simulated;
 mod trees;
 mod whole;
@@ -132,6 +134,8 @@ use simulated::on_disk;
 /// result is lost: so a `read_async` that is dropped may have moved the file's cursor, and a `write_async` may
 /// have written. Converting the file into another type waits for such a call.
 pub struct File {
+    /// Before `file`, which it has registered with an event loop; made by the first call that has to wait.
+    readiness: OnceLock<Box<ready::Readiness>>,
     file: Arc<std::fs::File>,
     kind: Kind,
     /// Shared with the clones, which have the same cursor; made by the first clone.
@@ -200,7 +204,7 @@ impl File {
     pub fn try_clone(&self) -> io::Result<Self> {
         let file = Arc::new(self.file.try_clone()?);
         let clones = OnceLock::from(self.clones.get_or_init(Arc::default).clone());
-        Ok(Self { file, kind: self.kind, clones })
+        Ok(Self { readiness: OnceLock::new(), file, kind: self.kind, clones })
     }
 
     /// True if a clone may use the cursor at the same time.
@@ -327,12 +331,13 @@ impl From<std::fs::File> for File {
         let is_direct = || rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
         let kind = simulated::kind_of(&file);
         let kind = kind.unwrap_or_else(|| if is_direct() { Kind::Direct } else { Kind::Plain });
-        Self { file: Arc::new(file), kind, clones: OnceLock::new() }
+        Self { readiness: OnceLock::new(), file: Arc::new(file), kind, clones: OnceLock::new() }
     }
 }
 
 impl From<File> for std::fs::File {
-    fn from(File { mut file, .. }: File) -> Self {
+    fn from(File { readiness, mut file, .. }: File) -> Self {
+        drop(readiness);
         loop {
             match Arc::try_unwrap(file) {
                 Ok(file) => return file,

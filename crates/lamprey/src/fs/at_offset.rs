@@ -1,9 +1,9 @@
 //! Reads and writes at an offset.
 
 use super::File;
-use super::chunks::CURSOR;
+use super::chunks::{CURSOR, NotNow};
 use super::direct::Transfer;
-use super::perform::perform;
+use super::perform::{block, perform};
 use crate::driver::uring::op::{read, write};
 use crate::io::offset::check_offset;
 use std::io::{self, Read, Write};
@@ -17,9 +17,10 @@ impl File {
     /// offending value.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match self.read_chunks(buf, Some(offset)) {
-            Some(done) => done,
-            None => self.read_waiting(buf, offset),
+        match self.read_chunks(buf, Some(offset)).or_else(|why| self.read_later(why, buf, Some(offset))) {
+            Ok(done) => done,
+            Err(NotNow::Untold) => block(|| self.file.read_at(buf, offset)),
+            Err(_) => self.read_waiting(buf, offset),
         }
     }
 
@@ -29,9 +30,10 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match self.write_chunks(buf, Some(offset)) {
-            Some(done) => done,
-            None => self.write_waiting(buf, offset),
+        match self.write_chunks(buf, Some(offset)).or_else(|why| self.write_later(why, buf, Some(offset))) {
+            Ok(done) => done,
+            Err((NotNow::Untold, buf)) => block(|| self.file.write_at(buf, offset)),
+            Err((_, buf)) => self.write_waiting(buf, offset),
         }
     }
 

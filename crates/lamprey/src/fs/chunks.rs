@@ -1,4 +1,4 @@
-//! What a read or a write transfers without waiting, and how much of it before others may run.
+//! What a read or a write transfers without waiting, and how much of it before others may run; [`NotNow`]: why it does not.
 
 use super::{File, Kind};
 pub(super) use crate::kernel::no_wait::CURSOR;
@@ -14,35 +14,45 @@ pub(super) const CHUNK: usize = 256 << 10;
 /// The most bytes that one system call at the cursor reads or writes without waiting.
 const LARGEST: usize = 1 << 20;
 
+/// Why a call was not made without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotNow {
+    /// It would wait.
+    Waits,
+    /// The kernel cannot tell, for files of this kind or at all: the call may wait for ever, and on a thread of the kernel's.
+    Untold,
+    /// The call is to be made as it is: because it was interrupted or refused, or because of the file ([`Kind`]).
+    Plain,
+}
+
 impl File {
-    /// Reads as much as is possible without waiting, from an offset or from the cursor; `None` if it has to wait.
+    /// Reads as much as is possible without waiting, from an offset or from the cursor.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Option<io::Result<usize>> {
+    pub(super) fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Result<io::Result<usize>, NotNow> {
         let file = self.that_may_not_wait()?;
         unless_it_waits(in_chunks(buf.len(), from, |range, at| read(file, &mut buf[range], at)))
     }
 
-    /// Writes as much as is possible without waiting, at an offset or at the cursor; `None` if it has to wait.
+    /// Writes as much as is possible without waiting, at an offset or at the cursor.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn write_chunks(&self, buf: &[u8], from: Option<u64>) -> Option<io::Result<usize>> {
+    pub(super) fn write_chunks(&self, buf: &[u8], from: Option<u64>) -> Result<io::Result<usize>, NotNow> {
         let file = self.that_may_not_wait()?;
         unless_it_waits(in_chunks(buf.len(), from, |range, at| write(file, &buf[range], at)))
     }
 
     /// One system call of a future.
-    pub(super) fn read_chunk(&self, buf: &mut [u8], at: u64) -> Option<io::Result<usize>> {
+    pub(super) fn read_chunk(&self, buf: &mut [u8], at: u64) -> Result<io::Result<usize>, NotNow> {
         unless_it_waits(read(self.that_may_not_wait()?, buf, at))
     }
 
     /// One system call of a future.
-    pub(super) fn write_chunk(&self, buf: &[u8], at: u64) -> Option<io::Result<usize>> {
+    pub(super) fn write_chunk(&self, buf: &[u8], at: u64) -> Result<io::Result<usize>, NotNow> {
         unless_it_waits(write(self.that_may_not_wait()?, buf, at))
     }
 
-    /// `None` if each call waits for the disk.
     #[inline]
-    fn that_may_not_wait(&self) -> Option<&std::fs::File> {
-        matches!(self.kind, Kind::Plain).then_some(&self.file)
+    fn that_may_not_wait(&self) -> Result<&std::fs::File, NotNow> {
+        if matches!(self.kind, Kind::Plain) { Ok(&self.file) } else { Err(NotNow::Plain) }
     }
 }
 
@@ -75,13 +85,13 @@ fn in_chunks(
     }
 }
 
-/// `None` if the plain call has to be made where it may wait: with `EAGAIN` the call would wait, with the others that is
-/// unknown.
 #[inline]
-fn unless_it_waits(done: Result<usize, Errno>) -> Option<io::Result<usize>> {
+fn unless_it_waits(done: Result<usize, Errno>) -> Result<io::Result<usize>, NotNow> {
     match done {
-        Ok(count) => Some(Ok(count)),
-        Err(Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR) => None,
-        Err(error) => Some(Err(error.into())),
+        Ok(count) => Ok(Ok(count)),
+        Err(Errno::AGAIN) => Err(NotNow::Waits),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(NotNow::Untold),
+        Err(Errno::INVAL | Errno::INTR) => Err(NotNow::Plain),
+        Err(error) => Ok(Err(error.into())),
     }
 }

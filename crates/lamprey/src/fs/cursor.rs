@@ -1,7 +1,7 @@
 //! Reads and writes at the file's cursor: the traits of the standard library.
 
 use super::File;
-use super::chunks::CURSOR;
+use super::chunks::{CURSOR, NotNow};
 use super::perform::block;
 use crate::driver::uring::here::here;
 use rustix::fs::OFlags;
@@ -17,7 +17,8 @@ impl File {
     /// cache.)
     fn cursor(&mut self) -> Option<u64> {
         here()?;
-        if Arc::strong_count(&self.file) != 1 || self.has_clones() {
+        let own = 1 + usize::from(self.readiness.get().is_some());
+        if Arc::strong_count(&self.file) != own || self.has_clones() {
             return None;
         }
         match rustix::fs::tell(&self.file) {
@@ -62,18 +63,18 @@ impl File {
 
 impl Read for &File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self.read_chunks(buf, None) {
-            Some(done) => done,
-            None => self.read_by_pool(buf),
+        match self.read_chunks(buf, None).or_else(|why| self.read_later(why, buf, None)) {
+            Ok(done) => done,
+            Err(_) => self.read_by_pool(buf),
         }
     }
 }
 
 impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self.write_chunks(buf, None) {
-            Some(done) => done,
-            None => self.write_by_pool(buf),
+        match self.write_chunks(buf, None).or_else(|why| self.write_later(why, buf, None)) {
+            Ok(done) => done,
+            Err((_, buf)) => self.write_by_pool(buf),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -89,9 +90,10 @@ impl Seek for &File {
 
 impl Read for File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self.read_chunks(buf, None) {
-            Some(done) => done,
-            None => match self.cursor() {
+        match self.read_chunks(buf, None).or_else(|why| self.read_later(why, buf, None)) {
+            Ok(done) => done,
+            Err(NotNow::Untold) => self.read_by_pool(buf),
+            Err(_) => match self.cursor() {
                 Some(at) => self.moved_on(self.read_waiting(buf, at)?),
                 None => self.read_by_pool(buf),
             },
@@ -101,9 +103,10 @@ impl Read for File {
 
 impl Write for File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self.write_chunks(buf, None) {
-            Some(done) => done,
-            None => match self.cursor_to_write() {
+        match self.write_chunks(buf, None).or_else(|why| self.write_later(why, buf, None)) {
+            Ok(done) => done,
+            Err((NotNow::Untold, buf)) => self.write_by_pool(buf),
+            Err((_, buf)) => match self.cursor_to_write() {
                 Some(at) => self.moved_on(self.write_waiting(buf, at)?),
                 None => self.write_by_pool(buf),
             },

@@ -22,15 +22,33 @@ use std::path::Path;
 /// A cancelled thread unwinds from here before anything is read.
 ///
 /// # Blocking
-/// The file is opened and read on the pool for files; only the calling host waits.
+/// A regular file is opened and read on the pool for files; only the calling host waits. Others (FIFOs, terminals) are read as
+/// by [`File`].
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
     if machine().is_none() {
-        return block(|| std::fs::read(path));
+        return match block(|| read_regular(path))? {
+            Some(bytes) => Ok(bytes),
+            None => read_parts(path),
+        };
     }
+    read_parts(path)
+}
+
+fn read_parts(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// All of a file by one call on the pool; `None` of one that has no end that is known, such as a FIFO.
+fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if ends(path) { std::fs::read(path).map(Some) } else { Ok(None) }
+}
+
+/// False for FIFOs, terminals and the like, whose reads and writes may take for ever.
+fn ends(path: &Path) -> bool {
+    std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
 /// The awaitable form of [`read`](read()).
@@ -41,9 +59,13 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn read_async(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let path = path.as_ref().to_owned();
+    let mut path = path.as_ref().to_owned();
     if machine().is_none() {
-        return block_async(move || std::fs::read(path)).await;
+        let (found, back) = block_async(move || (read_regular(&path), path)).await;
+        match found? {
+            Some(bytes) => return Ok(bytes),
+            None => path = back,
+        }
     }
     let mut bytes = Vec::new();
     File::open_async(path).await?.read_to_end_async(&mut bytes).await?;
@@ -104,10 +126,15 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
 /// As for [`read`](read()).
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, bytes) = (path.as_ref(), bytes.as_ref());
-    if machine().is_none() {
-        return block(|| std::fs::write(path, bytes));
+    if machine().is_none() && block(|| write_regular(path, bytes))? {
+        return Ok(());
     }
     File::create(path)?.write_all(bytes)
+}
+
+/// Writes all of a file by one call on the pool; false of one that [may take for ever](ends).
+fn write_regular(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    if ends(path) { std::fs::write(path, bytes).map(|()| true) } else { Ok(false) }
 }
 
 /// The awaitable form of [`write`](write()). The bytes are owned, as the future may be dropped while they are written.
@@ -118,9 +145,13 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> 
 /// # Cancellation
 /// The file may have been made and truncated, and some or all of the bytes may have been written.
 pub async fn write_async(path: impl AsRef<Path>, bytes: Vec<u8>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
+    let (mut path, mut bytes) = (path.as_ref().to_owned(), bytes);
     if machine().is_none() {
-        return block_async(move || std::fs::write(path, bytes)).await;
+        let (written, back) = block_async(move || (write_regular(&path, &bytes), (path, bytes))).await;
+        if written? {
+            return Ok(());
+        }
+        (path, bytes) = back;
     }
     File::create_async(path).await?.write_all_async(&bytes).await
 }
@@ -152,7 +183,7 @@ pub async fn write_async(path: impl AsRef<Path>, bytes: Vec<u8>) -> io::Result<(
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref(), to.as_ref());
     if machine().is_none() {
-        return block(|| std::fs::copy(from, to));
+        return block(|| copy_regular(from, to));
     }
     let found = can_be_copied(from, metadata(from)?)?;
     // In this order, as a file that is copied to itself becomes empty.
@@ -174,7 +205,7 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
 pub async fn copy_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     if machine().is_none() {
-        return block_async(move || std::fs::copy(from, to)).await;
+        return block_async(move || copy_regular(&from, &to)).await;
     }
     let found = can_be_copied(&from, metadata_async(&from).await?)?;
     let (source, target) = (File::open_async(&from).await?, File::create_async(&to).await?);
@@ -185,10 +216,23 @@ pub async fn copy_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Res
     Ok(bytes.len() as u64)
 }
 
+/// On the pool. A FIFO is not opened: nobody may ever write to it.
+fn copy_regular(from: &Path, to: &Path) -> io::Result<u64> {
+    let found = from.metadata()?;
+    if !found.is_file() {
+        return Err(no_regular_file(from, found.file_type()));
+    }
+    std::fs::copy(from, to)
+}
+
+fn no_regular_file(path: &Path, kind: impl std::fmt::Debug) -> io::Error {
+    let text = format!("only regular files can be copied, and {path:?} is none: {kind:?}");
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
 fn can_be_copied(from: &Path, found: Metadata) -> io::Result<Metadata> {
     if found.is_file() {
         return Ok(found);
     }
-    let text = format!("only regular files can be copied, and {from:?} is none: {:?}", found.file_type());
-    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    Err(no_regular_file(from, found.file_type()))
 }

@@ -165,9 +165,10 @@ impl File {
         if let Some(key) = self.key() {
             return on_disk_async(key.machine(), Call::Sync, self.sync_simulated(key)).await;
         }
-        let begin = move |here, file, ()| sync::begin(here, file, only_data);
-        let on_pool = move |file: &std::fs::File, (): &mut ()| ask_to_sync(file, only_data).map(|()| 0);
-        self.perform_async((), begin, on_pool).await.0.map(drop)
+        match perform_async((), |here, ()| sync::begin(here, self.file.clone(), only_data)).await {
+            Ok((_, answer)) => answer.value().map(drop),
+            Err(()) => self.on_pool(move |file| ask_to_sync(file, only_data)).await,
+        }
     }
 
     /// The awaitable form of [`close`](Self::close).

@@ -1,11 +1,12 @@
 //! [`OpenOptions`]: how a file is opened.
 
 use super::File;
+use super::fifo::{Opened, can_wait, finish, open_unless_it_waits};
 use super::metadata::c_path;
-use super::perform::block_async;
-use super::perform::{perform, perform_async};
+use super::perform::{block, block_async, perform, perform_async};
 use super::simulated::{machine, on_disk, on_disk_async, opened};
 use crate::driver::uring::op::open;
+use crate::parasite::wait;
 use crate::world::disk::{Call, Disks, Key};
 use crate::world::{MachineId, World};
 use std::ffi::CStr;
@@ -97,18 +98,25 @@ impl OpenOptions {
     /// # Blocking
     /// A host waits for the kernel (io_uring) or a thread of the pool; an OS thread opens it itself.
     ///
-    /// The open of a FIFO waits until the other end is opened, which may be never, and keeps a kernel thread for that
-    /// long: one of the pool's, or of those that the kernel has for this worker's opens, metadata and syncs. Of both
-    /// there are at most [`file_threads`](crate::RuntimeBuilder::file_threads) (64). When so many opens wait,
-    /// the calls that come after them wait, too, and so may the one that opens the other end. Choose a larger number,
-    /// or open FIFOs with `O_NONBLOCK` (see [`custom_flags`](Self::custom_flags)).
+    /// The open of a FIFO waits until the other end is opened, which may be never. A host waits in the ring (io_uring), or looks
+    /// for the other end now and then, at least every 64 ms; it can be cancelled all the while. An open that a pool
+    /// thread has begun cannot: of a device, of a file whose server is gone. Such a call does not take a thread from others for
+    /// long: see [`file_threads`](crate::RuntimeBuilder::file_threads).
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         if let Some(at) = machine() {
             return on_disk(at, Call::Open, self.on_disk(at, path.as_ref())?).map(opened);
         }
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
-        let by_ring = |here, (): &mut ()| open::open(here, &path, flags, mode);
-        perform((), by_ring, |()| ask(&path, flags, mode)).map(|fd| std::fs::File::from(fd).into())
+        let by_ring = |here, (): &mut ()| Ok(open::open(here, &path, flags, mode)?.map(Opened::File));
+        let opened = if can_wait() {
+            match perform((), by_ring, |()| open_unless_it_waits(&path, flags, mode))? {
+                Opened::File(fd) => fd,
+                fifo => wait(finish(fifo, path, flags, mode))?,
+            }
+        } else {
+            block(|| ask(&path, flags, mode))?
+        };
+        Ok(std::fs::File::from(opened).into())
     }
 
     /// The awaitable form of [`open`](Self::open).
@@ -125,7 +133,11 @@ impl OpenOptions {
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
         let opened = match perform_async(path, |here, path| open::begin(here, path, flags, mode)).await {
             Ok((_, answer)) => open::opened(answer),
-            Err(path) => block_async(move || ask(&path, flags, mode)).await,
+            Err(path) => {
+                let call = move || (open_unless_it_waits(&path, flags, mode), path);
+                let (opened, path) = block_async(call).await;
+                finish(opened?, path, flags, mode).await
+            }
         };
         opened.map(|fd| std::fs::File::from(fd).into())
     }
@@ -175,7 +187,7 @@ impl OpenOptions {
 }
 
 /// The system call.
-fn ask(path: &CStr, flags: i32, mode: u32) -> io::Result<OwnedFd> {
+pub(super) fn ask(path: &CStr, flags: i32, mode: u32) -> io::Result<OwnedFd> {
     loop {
         // SAFETY: the path ends with a zero.
         let fd = unsafe { libc::open(path.as_ptr(), flags, mode as libc::c_uint) };

@@ -35,13 +35,13 @@ pub(super) fn perform<T: Send, C: Send>(
 }
 
 /// Has the ring perform an operation; `Err` with what it was to be made of if it was not performed, which is then to be
-/// done on the pool.
+/// done on the pool. So may `begin` say.
 pub(super) async fn perform_async<K: Kept>(
     given: K::Given,
-    begin: impl FnOnce(Here, K::Given) -> Performed<K>,
+    begin: impl FnOnce(Here, K::Given) -> Result<Performed<K>, K::Given>,
 ) -> Result<(K, Answer), K::Given> {
     let Some(here) = here() else { return Err(given) };
-    match begin(here, given).await {
+    match begin(here, given)?.await {
         (kept, answer) if K::is_given_up(answer) => Err(kept.give_back()),
         performed => Ok(performed),
     }
@@ -55,7 +55,7 @@ impl File {
         begin: impl FnOnce(Here, Arc<std::fs::File>, K) -> Performed<K>,
         on_pool: impl FnOnce(&std::fs::File, &mut K) -> io::Result<usize> + Send + 'static,
     ) -> (io::Result<usize>, K) {
-        match perform_async(given, |here, given| begin(here, self.file.clone(), given)).await {
+        match perform_async(given, |here, given| Ok(begin(here, self.file.clone(), given))).await {
             Ok((kept, answer)) => (answer.value(), kept),
             Err(mut given) => self.on_pool(move |file| (on_pool(file, &mut given), given)).await,
         }

@@ -7,6 +7,7 @@ mod common;
 mod ahead;
 mod cancel;
 mod choice;
+mod endless;
 mod fifos;
 mod files;
 mod forgotten;

@@ -8,6 +8,7 @@
 //! | `completion` | for whom a completion is |
 //! | `call`, `future` | an operation for which a thread blocks; one that a future waits for |
 //! | `op` | the operations, one a file |
+//! | `place` | how many may keep a thread of the kernel's |
 //! | `ahead`, `buffers` | multishots: what the kernel receives and accepts before a call asks for it |
 //! | `probe` | whether this process may use io_uring |
 //!
@@ -42,6 +43,7 @@ mod future;
 mod help;
 pub(crate) mod here;
 pub(crate) mod op;
+mod place;
 pub(crate) mod probe;
 pub(crate) mod ring;
 

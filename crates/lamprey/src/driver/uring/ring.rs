@@ -21,9 +21,9 @@
 use super::buffers::Buffers;
 use super::completion::{self, Completion};
 use super::here::{self, HERE};
+use super::place::Places;
 use crate::bug::say;
 use crate::driver::entries::Entries;
-use crate::driver::pool;
 use crate::driver::service::Service;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
@@ -48,6 +48,7 @@ pub(crate) struct Ring {
     /// Taken, and not given to anyone yet.
     taken: Mutex<Vec<Completion>>,
     pub(super) in_flight: AtomicUsize,
+    pub(super) places: Places,
     /// Becomes readable when another thread ends the owner's wait; never read, so each write is an edge.
     pub(super) bell: Arc<OwnedFd>,
     /// For multishots; made when there is the first.
@@ -60,7 +61,9 @@ impl Ring {
     /// # Errors
     /// The kernel's: it has no io_uring, or refuses it, or is out of memory.
     pub(super) fn install(bell: Arc<OwnedFd>) -> io::Result<Arc<Self>> {
+        let (places, most) = Places::for_ring();
         let ring = Arc::new(Self {
+            places,
             uring: build(ENTRIES, COMPLETIONS)?,
             entries: Entries::new(),
             service: Service::new(),
@@ -69,10 +72,7 @@ impl Ring {
             in_flight: AtomicUsize::new(0),
             buffers: OnceLock::new(),
         });
-        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool for files may have, if those are
-        // more than usual. (Older kernels: few.)
-        let most = pool::current(pool::Class::Files).map_or(0, |pool| pool.max()).max(pool::MOST_THREADS);
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        // (Older kernels: few.)
         let _ = ring.uring.submitter().register_iowq_max_workers(&mut [most, 0]);
         HERE.set(Arc::as_ptr(&ring));
         Ok(ring)

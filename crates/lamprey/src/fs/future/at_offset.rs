@@ -2,6 +2,7 @@
 
 use super::{copy_back, copy_of, first_chunk, first_chunk_mut, weight};
 use crate::driver::uring::op::{read, write};
+use crate::fs::chunks::NotNow;
 use crate::fs::direct::Transfer;
 use crate::fs::{AlignedBuf, File};
 use crate::io::offset::check_offset;
@@ -21,10 +22,11 @@ impl File {
         check_offset(offset)?;
         take_a_turn_async(weight(buf.len())).await;
         let buf = first_chunk_mut(buf);
-        if let Some(done) = self.read_chunk(buf, offset) {
-            return done;
-        }
-        copy_back(buf, self.read_waiting_async(AlignedBuf::new(buf.len())?, offset).await)
+        let why = match self.read_when_ready(buf, offset).await {
+            Ok(done) => return done,
+            Err(why) => why,
+        };
+        copy_back(buf, self.read_waiting_async(AlignedBuf::new(buf.len())?, offset, why).await)
     }
 
     /// Reads at `offset` to the beginning of `buffer`, and returns the number of bytes and the buffer: without a copy,
@@ -59,9 +61,9 @@ impl File {
             return (Err(error), buffer);
         }
         take_a_turn_async(weight(buffer.len())).await;
-        match self.read_chunk(&mut buffer, offset) {
-            Some(done) => (done, buffer),
-            None => self.read_waiting_async(buffer, offset).await,
+        match self.read_when_ready(&mut buffer, offset).await {
+            Ok(done) => (done, buffer),
+            Err(why) => self.read_waiting_async(buffer, offset, why).await,
         }
     }
 
@@ -75,11 +77,10 @@ impl File {
     pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         take_a_turn_async(weight(buf.len())).await;
-        let buf = first_chunk(buf);
-        if let Some(done) = self.write_chunk(buf, offset) {
-            return done;
+        match self.write_when_ready(first_chunk(buf), offset).await {
+            Ok(done) => done,
+            Err((why, buf)) => self.write_waiting_async(copy_of(buf)?, offset, why).await.0,
         }
-        self.write_waiting_async(copy_of(buf)?, offset).await.0
     }
 
     /// Writes `buffer` at `offset`, and returns the number of bytes and the buffer: without a copy, where
@@ -95,9 +96,9 @@ impl File {
             return (Err(error), buffer);
         }
         take_a_turn_async(weight(buffer.len())).await;
-        match self.write_chunk(&buffer, offset) {
-            Some(done) => (done, buffer),
-            None => self.write_waiting_async(buffer, offset).await,
+        match self.write_when_ready(&buffer, offset).await.map_err(|(why, _)| why) {
+            Ok(done) => (done, buffer),
+            Err(why) => self.write_waiting_async(buffer, offset, why).await,
         }
     }
 
@@ -105,6 +106,7 @@ impl File {
         &self,
         mut buffer: AlignedBuf,
         offset: u64,
+        why: NotNow,
     ) -> (io::Result<usize>, AlignedBuf) {
         if let Some(key) = self.key() {
             let done = self.read_simulated_async(key, &mut buffer, Some(offset)).await;
@@ -113,11 +115,19 @@ impl File {
         let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| read::begin(here, file, buffer, offset);
         let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.read_at(buffer, offset);
+        if why == NotNow::Untold {
+            return self.on_pool(move |file| (on_pool(file, &mut buffer), buffer)).await;
+        }
         let (done, buffer) = self.perform_async(buffer, begin, on_pool).await;
         (self.explained(done, what), buffer)
     }
 
-    async fn write_waiting_async(&self, buffer: AlignedBuf, offset: u64) -> (io::Result<usize>, AlignedBuf) {
+    async fn write_waiting_async(
+        &self,
+        mut buffer: AlignedBuf,
+        offset: u64,
+        why: NotNow,
+    ) -> (io::Result<usize>, AlignedBuf) {
         if let Some(key) = self.key() {
             let done = self.write_simulated_async(key, &buffer, Some(offset)).await;
             return (done, buffer);
@@ -125,6 +135,9 @@ impl File {
         let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| write::begin(here, file, buffer, offset);
         let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.write_at(buffer, offset);
+        if why == NotNow::Untold {
+            return self.on_pool(move |file| (on_pool(file, &mut buffer), buffer)).await;
+        }
         let (done, buffer) = self.perform_async(buffer, begin, on_pool).await;
         (self.explained(done, what), buffer)
     }

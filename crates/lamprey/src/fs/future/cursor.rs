@@ -18,7 +18,7 @@ impl File {
     pub async fn read_async(&self, buf: &mut [u8]) -> io::Result<usize> {
         take_a_turn_async(weight(buf.len())).await;
         let buf = first_chunk_mut(buf);
-        if let Some(done) = self.read_chunk(buf, CURSOR) {
+        if let Ok(done) = self.read_when_ready(buf, CURSOR).await {
             return done;
         }
         if let Some(key) = self.key() {
@@ -37,10 +37,10 @@ impl File {
     /// The bytes may have been written, and the cursor may have moved.
     pub async fn write_async(&self, buf: &[u8]) -> io::Result<usize> {
         take_a_turn_async(weight(buf.len())).await;
-        let buf = first_chunk(buf);
-        if let Some(done) = self.write_chunk(buf, CURSOR) {
-            return done;
-        }
+        let buf = match self.write_when_ready(first_chunk(buf), CURSOR).await {
+            Ok(done) => return done,
+            Err((_, buf)) => buf,
+        };
         if let Some(key) = self.key() {
             return self.write_simulated_async(key, buf, None).await;
         }

@@ -1,6 +1,6 @@
 //! `CLOSE`: closes a file, which may have to wait for its file system.
 
-use super::{Answer, Here, Kept, Performed, call, future};
+use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::cancel::shield;
 use crate::sched::Wait;
 use io_uring::opcode;
@@ -13,6 +13,7 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 /// # Errors
 /// The file system's: what was written may be lost. The descriptor is closed all the same.
 pub(crate) fn close(here: Here, fd: OwnedFd) -> Result<io::Result<()>, OwnedFd> {
+    let Some(_place) = Place::take(here) else { return Err(fd) };
     let entry = opcode::Close::new(Fd(fd.as_raw_fd())).build();
     // SAFETY: the descriptor is this call's own.
     match shield(|| unsafe { call::perform(here, entry, Wait::File, None) }) {
@@ -33,7 +34,7 @@ pub(crate) fn closed(answer: Answer) -> io::Result<()> {
 }
 
 /// A descriptor that is being closed.
-pub(crate) struct Closing(i32);
+pub(crate) struct Closing(i32, #[expect(dead_code, reason = "taken until the answer")] Place);
 
 impl Kept for Closing {
     type Given = OwnedFd;
@@ -54,8 +55,10 @@ impl Kept for Closing {
     }
 }
 
-pub(crate) fn begin(here: Here, fd: OwnedFd) -> Performed<Closing> {
+/// `Err` if there is no place for it.
+pub(crate) fn begin(here: Here, fd: OwnedFd) -> Result<Performed<Closing>, OwnedFd> {
+    let Some(place) = Place::take(here) else { return Err(fd) };
     let fd = fd.into_raw_fd();
     // SAFETY: the descriptor is the operation's own.
-    unsafe { future::begin(here, None, Closing(fd), opcode::Close::new(Fd(fd)).build()) }
+    Ok(unsafe { future::begin(here, None, Closing(fd, place), opcode::Close::new(Fd(fd)).build()) })
 }

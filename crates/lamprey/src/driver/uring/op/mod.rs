@@ -17,6 +17,7 @@ pub(crate) mod write;
 
 use super::call;
 use super::here::Here;
+use super::place::Place;
 use super::{Answer, Kept, Performed, future};
 use crate::memory::aligned::AlignedBuf;
 

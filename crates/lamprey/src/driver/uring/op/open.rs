@@ -1,6 +1,6 @@
 //! `OPENAT`: opens a file.
 
-use super::{Answer, Here, Kept, Performed, call, future};
+use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::sched::Wait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
@@ -28,6 +28,7 @@ pub(crate) fn opened(answer: Answer) -> io::Result<OwnedFd> {
 /// # Errors
 /// The kernel's.
 pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result<Option<OwnedFd>> {
+    let Some(_place) = Place::take(here) else { return Ok(None) };
     // SAFETY: the path is borrowed until this returns.
     let answer = unsafe { call::perform(here, entry(path.as_ptr(), flags, mode), Wait::File, None)? };
     // An interrupted one is made again, as in the standard library.
@@ -36,7 +37,7 @@ pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result
 
 /// The path of a file that is being opened, with a zero at its end: a vector, because a pointer to what it has stays
 /// valid when it is moved.
-pub(crate) struct Opening(Vec<u8>);
+pub(crate) struct Opening(Vec<u8>, #[expect(dead_code, reason = "taken until the answer")] Place);
 
 impl Kept for Opening {
     type Given = CString;
@@ -50,9 +51,11 @@ impl Kept for Opening {
     }
 }
 
-pub(crate) fn begin(here: Here, path: CString, flags: i32, mode: u32) -> Performed<Opening> {
+/// `Err` if there is no place for it.
+pub(crate) fn begin(here: Here, path: CString, flags: i32, mode: u32) -> Result<Performed<Opening>, CString> {
+    let Some(place) = Place::take(here) else { return Err(path) };
     let path = path.into_bytes_with_nul();
     let entry = entry(path.as_ptr().cast(), flags, mode);
     // SAFETY: the path is on the heap, and stays as long as it is kept.
-    unsafe { future::begin(here, None, Opening(path), entry) }
+    Ok(unsafe { future::begin(here, None, Opening(path, place), entry) })
 }

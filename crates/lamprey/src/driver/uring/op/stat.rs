@@ -1,6 +1,6 @@
 //! `STATX`: what the file system knows of a file.
 
-use super::{Answer, Here, Kept, Performed, call, future};
+use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::sched::Wait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
@@ -29,6 +29,7 @@ pub(crate) fn stat(
     path: &CStr,
     flags: i32,
 ) -> io::Result<Option<libc::statx>> {
+    let Some(_place) = Place::take(here) else { return Ok(None) };
     let mut place = MaybeUninit::zeroed();
     let entry = entry(fd, path.as_ptr(), flags, place.as_mut_ptr());
     // SAFETY: what is named is borrowed, or on this stack, until this returns.
@@ -42,6 +43,8 @@ pub(crate) fn stat(
 pub(crate) struct Stating {
     path: Vec<u8>,
     place: Vec<libc::statx>,
+    #[expect(dead_code, reason = "taken until the answer")]
+    thread: Place,
 }
 
 impl Kept for Stating {
@@ -60,13 +63,19 @@ impl Stating {
     }
 }
 
-/// As [`stat`]: seen from `file`, or from the current directory.
-pub(crate) fn begin(here: Here, file: Option<Arc<File>>, path: CString, flags: i32) -> Performed<Stating> {
+/// As [`stat`]: seen from `file`, or from the current directory. `Err` if there is no place for it.
+pub(crate) fn begin(
+    here: Here,
+    file: Option<Arc<File>>,
+    path: CString,
+    flags: i32,
+) -> Result<Performed<Stating>, CString> {
+    let Some(thread) = Place::take(here) else { return Err(path) };
     let path = path.into_bytes_with_nul();
     // SAFETY: zeros are a valid value.
     let mut place = vec![unsafe { MaybeUninit::zeroed().assume_init() }];
     let fd = file.as_ref().map_or(CWD, |file| file.as_fd());
     let entry = entry(fd, path.as_ptr().cast(), flags, place.as_mut_ptr());
     // SAFETY: path and place are on the heap, the file is open, and all stay as long as they are kept.
-    unsafe { future::begin(here, file, Stating { path, place }, entry) }
+    Ok(unsafe { future::begin(here, file, Stating { path, place, thread }, entry) })
 }
