@@ -135,7 +135,7 @@ use simulated::on_disk;
 /// have written. Converting the file into another type waits for such a call.
 pub struct File {
     /// Before `file`, which it has registered with an event loop; made by the first call that has to wait.
-    readiness: OnceLock<Box<ready::Readiness>>,
+    ready: OnceLock<Box<ready::Ready>>,
     file: Arc<std::fs::File>,
     kind: Kind,
     /// Shared with the clones, which have the same cursor; made by the first clone.
@@ -204,7 +204,7 @@ impl File {
     pub fn try_clone(&self) -> io::Result<Self> {
         let file = Arc::new(self.file.try_clone()?);
         let clones = OnceLock::from(self.clones.get_or_init(Arc::default).clone());
-        Ok(Self { readiness: OnceLock::new(), file, kind: self.kind, clones })
+        Ok(Self { ready: OnceLock::new(), file, kind: self.kind, clones })
     }
 
     /// True if a clone may use the cursor at the same time.
@@ -331,13 +331,13 @@ impl From<std::fs::File> for File {
         let is_direct = || rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
         let kind = simulated::kind_of(&file);
         let kind = kind.unwrap_or_else(|| if is_direct() { Kind::Direct } else { Kind::Plain });
-        Self { readiness: OnceLock::new(), file: Arc::new(file), kind, clones: OnceLock::new() }
+        Self { ready: OnceLock::new(), file: Arc::new(file), kind, clones: OnceLock::new() }
     }
 }
 
 impl From<File> for std::fs::File {
-    fn from(File { readiness, mut file, .. }: File) -> Self {
-        drop(readiness);
+    fn from(File { ready, mut file, .. }: File) -> Self {
+        drop(ready);
         loop {
             match Arc::try_unwrap(file) {
                 Ok(file) => return file,

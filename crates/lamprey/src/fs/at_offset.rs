@@ -32,8 +32,8 @@ impl File {
         check_offset(offset)?;
         match self.write_chunks(buf, Some(offset)).or_else(|why| self.write_later(why, buf, Some(offset))) {
             Ok(done) => done,
-            Err((NotNow::Untold, buf)) => block(|| self.file.write_at(buf, offset)),
-            Err((_, buf)) => self.write_waiting(buf, offset),
+            Err(NotNow::Untold) => block(|| self.file.write_at(buf, offset)),
+            Err(_) => self.write_waiting(buf, offset),
         }
     }
 

@@ -17,7 +17,7 @@ impl File {
     /// cache.)
     fn cursor(&mut self) -> Option<u64> {
         here()?;
-        let own = 1 + usize::from(self.readiness.get().is_some());
+        let own = 1 + usize::from(self.ready.get().is_some_and(|ready| !ready.is_twin));
         if Arc::strong_count(&self.file) != own || self.has_clones() {
             return None;
         }
@@ -74,7 +74,7 @@ impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.write_chunks(buf, None).or_else(|why| self.write_later(why, buf, None)) {
             Ok(done) => done,
-            Err((_, buf)) => self.write_by_pool(buf),
+            Err(_) => self.write_by_pool(buf),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -105,8 +105,8 @@ impl Write for File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.write_chunks(buf, None).or_else(|why| self.write_later(why, buf, None)) {
             Ok(done) => done,
-            Err((NotNow::Untold, buf)) => self.write_by_pool(buf),
-            Err((_, buf)) => match self.cursor_to_write() {
+            Err(NotNow::Untold) => self.write_by_pool(buf),
+            Err(_) => match self.cursor_to_write() {
                 Some(at) => self.moved_on(self.write_waiting(buf, at)?),
                 None => self.write_by_pool(buf),
             },

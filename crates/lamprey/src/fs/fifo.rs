@@ -1,4 +1,4 @@
-//! Opening a FIFO, which waits until the other end is opened: on the pool it would keep a kernel thread, which nothing
+//! Opening a FIFO, or once more ([`twin_of_fifo`]). Opening one waits until the other end is opened: on the pool it would keep a kernel thread, which nothing
 //! interrupts, for as long as that takes. Instead the FIFO is opened in non-blocking mode, looked at now and then, and put into
 //! blocking mode when the other end is there. (io_uring gives up an open that waits, so it may wait there.)
 //!
@@ -16,7 +16,7 @@ use crate::io::ready::is_ready;
 use crate::sched::{self, must_not_block};
 use crate::sleep::sleep_async;
 use crate::world;
-use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, openat, stat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat, stat};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -66,7 +66,7 @@ pub(super) async fn finish(opened: Opened, path: CString, flags: i32, mode: u32)
 /// Opens a FIFO when the other end is there.
 async fn open(fifo: OwnedFd, path: CString, flags: i32, mode: u32) -> io::Result<OwnedFd> {
     // Not by its path, which may be another file's by now.
-    let by_number = CString::new(format!("/proc/self/fd/{}", fifo.as_raw_fd()))?;
+    let by_number = by_number(fifo.as_fd())?;
     let quickly = flags & !(libc::O_CREAT | libc::O_TRUNC) | libc::O_NONBLOCK;
     let (mut pause, longest) = PAUSES;
     let mut reader = None;
@@ -92,6 +92,22 @@ async fn open(fifo: OwnedFd, path: CString, flags: i32, mode: u32) -> io::Result
         sleep_async(pause).await;
         pause = longest.min(pause * 2);
     }
+}
+
+/// Another open file of the FIFO that `file` is: with the same access, in non-blocking mode. `None` of another kind of file, and
+/// where it cannot be opened again.
+pub(super) fn twin_of_fifo(file: impl AsFd) -> Option<OwnedFd> {
+    let file = file.as_fd();
+    if FileType::from_raw_mode(fstat(file).ok()?.st_mode) != FileType::Fifo {
+        return None;
+    }
+    let access = fcntl_getfl(file).ok()? & OFlags::ACCMODE;
+    ask(&by_number(file).ok()?, (access | OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32, 0).ok()
+}
+
+/// A path to an open file.
+fn by_number(fd: BorrowedFd<'_>) -> io::Result<CString> {
+    Ok(CString::new(format!("/proc/self/fd/{}", fd.as_raw_fd()))?)
 }
 
 fn blocking(fd: OwnedFd) -> io::Result<OwnedFd> {

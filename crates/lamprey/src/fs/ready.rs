@@ -2,10 +2,13 @@
 //! would wait waits until the file is ready, in the event loop, and is made then. So it keeps no kernel thread, and can be
 //! cancelled.
 //!
+//! Of a FIFO the kernel cannot be asked for what needs no wait. It is opened once more, in non-blocking mode, for the calls
+//! that would wait: its *twin*.
+//!
 //! # Invariants
 //! * The open file may be shared with others, so its mode is left alone. What was ready may have been taken by another one
-//!   when the call is made: then this call waits on the pool, where it counts no more after a while.
-//! * The descriptor leaves the event loop before it is closed: `readiness` is dropped before `file` is closed or handed out.
+//!   when the call is made: then this call waits on the pool, where it counts no more after a while. (Not a twin's.)
+//! * The descriptor leaves the event loop before it is closed: `ready` is dropped before `file` is closed or handed out.
 //! * A regular file is always ready, so the kernel says.
 //!
 //! # Rejected
@@ -13,26 +16,31 @@
 //!   that wait.
 //! * A read by io_uring, which waits by readiness, too: the other back-end has none, and a future that is dropped could lose what was
 //!   read.
+//! * Calls of FIFOs on the pool, when they are ready: of many writers of one that has little room most wait there, and before the reader.
+//! * Twins of terminals: one that is opened again may be another one.
 
 use super::File;
-use super::chunks::NotNow;
+use super::chunks::{CURSOR, NotNow};
+use super::fifo::{can_wait, twin_of_fifo};
 use crate::driver::readiness::Interest;
 use crate::io::ready::is_ready;
 use crate::io::socket::Socket;
-use crate::sched::{self, Wait, must_not_block};
+use crate::sched::Wait;
 use crate::world;
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
-use rustix::io::Errno;
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, read, write};
 use std::io;
 use std::sync::Arc;
 
-/// A blocking write of so many bytes to a FIFO that has room does not wait (`PIPE_BUF`).
-const ATOMIC: usize = 4096;
-
-pub(super) type Readiness = Socket<Arc<std::fs::File>>;
+/// What waits for a file.
+pub(super) struct Ready {
+    socket: Socket<Arc<std::fs::File>>,
+    /// It has a descriptor of its own, in non-blocking mode.
+    pub(super) is_twin: bool,
+}
 
 impl File {
-    /// Reads what can be read without waiting, after a call that was not made for the reason `why`.
+    /// Reads when the file is ready, after a call that was not made for the reason `why`.
     ///
     /// # Errors
     /// The call is to be made where it may wait.
@@ -43,7 +51,13 @@ impl File {
         buf: &mut [u8],
         from: Option<u64>,
     ) -> Result<io::Result<usize>, NotNow> {
-        while !buf.is_empty() && self.has_waited(Interest::Read, why) {
+        if !can_wait() || buf.is_empty() {
+            return Err(why);
+        }
+        if let Some(twin) = self.twin(why, from) {
+            return Ok(twin.attempt(Interest::Read, Wait::Readable, None, |fd| read(fd, &mut *buf)));
+        }
+        while self.is_to_be_awaited(Interest::Read, why) && self.is_awaited(Interest::Read) {
             match self.read_chunks(buf, from) {
                 Err(again) => why = again,
                 done => return done,
@@ -55,21 +69,27 @@ impl File {
     /// As [`read_later`](Self::read_later).
     ///
     /// # Errors
-    /// As there, with the bytes with which the call is to be made.
+    /// As there.
     #[cold]
-    pub(super) fn write_later<'b>(
+    pub(super) fn write_later(
         &self,
         mut why: NotNow,
-        buf: &'b [u8],
+        buf: &[u8],
         from: Option<u64>,
-    ) -> Result<io::Result<usize>, (NotNow, &'b [u8])> {
-        while !buf.is_empty() && self.has_waited(Interest::Write, why) {
+    ) -> Result<io::Result<usize>, NotNow> {
+        if !can_wait() || buf.is_empty() {
+            return Err(why);
+        }
+        if let Some(twin) = self.twin(why, from) {
+            return Ok(twin.attempt(Interest::Write, Wait::Writable, None, |fd| write(fd, buf)));
+        }
+        while self.is_to_be_awaited(Interest::Write, why) && self.is_awaited(Interest::Write) {
             match self.write_chunks(buf, from) {
                 Err(again) => why = again,
-                Ok(done) => return Ok(done),
+                done => return done,
             }
         }
-        Err((why, self.what_fits(why, buf)))
+        Err(why)
     }
 
     /// One system call of a future, when the file is ready.
@@ -78,9 +98,16 @@ impl File {
     /// The call is to be made where it may wait.
     pub(super) async fn read_when_ready(&self, buf: &mut [u8], at: u64) -> Result<io::Result<usize>, NotNow> {
         loop {
-            match self.read_chunk(buf, at) {
-                Err(why) if !buf.is_empty() && self.has_waited_async(Interest::Read, why).await => {}
+            let why = match self.read_chunk(buf, at) {
+                Err(why) if !buf.is_empty() => why,
                 done => return done,
+            };
+            if let Some(twin) = self.twin(why, (at != CURSOR).then_some(at)) {
+                // Boxed, here and below: it is rare, and has a wait node.
+                return Ok(Box::pin(twin.attempt_async(Interest::Read, None, |fd| read(fd, &mut *buf))).await);
+            }
+            if !self.is_to_be_awaited(Interest::Read, why) || !self.is_awaited_async(Interest::Read).await {
+                return Err(why);
             }
         }
     }
@@ -88,57 +115,61 @@ impl File {
     /// One system call of a future, when the file is ready.
     ///
     /// # Errors
-    /// The call is to be made where it may wait, with these bytes.
-    pub(super) async fn write_when_ready<'b>(
-        &self,
-        buf: &'b [u8],
-        at: u64,
-    ) -> Result<io::Result<usize>, (NotNow, &'b [u8])> {
+    /// The call is to be made where it may wait.
+    pub(super) async fn write_when_ready(&self, buf: &[u8], at: u64) -> Result<io::Result<usize>, NotNow> {
         loop {
-            match self.write_chunk(buf, at) {
-                Err(why) if !buf.is_empty() && self.has_waited_async(Interest::Write, why).await => {}
-                Err(why) => return Err((why, self.what_fits(why, buf))),
-                Ok(done) => return Ok(done),
+            let why = match self.write_chunk(buf, at) {
+                Err(why) if !buf.is_empty() => why,
+                done => return done,
+            };
+            if let Some(twin) = self.twin(why, (at != CURSOR).then_some(at)) {
+                return Ok(Box::pin(twin.attempt_async(Interest::Write, None, |fd| write(fd, buf))).await);
+            }
+            if !self.is_to_be_awaited(Interest::Write, why) || !self.is_awaited_async(Interest::Write).await {
+                return Err(why);
             }
         }
     }
 
-    /// Waits until the file is ready. False if it is so already, or nobody can wait for that.
-    fn has_waited(&self, interest: Interest, why: NotNow) -> bool {
-        if !sched::on_host() || must_not_block() || !self.is_to_be_awaited(interest, why) {
-            return false;
-        }
+    /// Waits until the file is ready. False if nobody can wait for that.
+    fn is_awaited(&self, interest: Interest) -> bool {
         let reason = if interest == Interest::Write { Wait::Writable } else { Wait::Readable };
-        self.readiness().attempt(interest, reason, None, |fd| is_ready(fd, interest)).is_ok()
+        self.ready().socket.attempt(interest, reason, None, |fd| is_ready(fd, interest)).is_ok()
     }
 
-    async fn has_waited_async(&self, interest: Interest, why: NotNow) -> bool {
-        if !self.is_to_be_awaited(interest, why) {
-            return false;
-        }
-        // Boxed: it is rare, and has a wait node.
-        Box::pin(self.readiness().attempt_async(interest, None, move |fd| is_ready(fd, interest)))
-            .await
-            .is_ok()
+    async fn is_awaited_async(&self, interest: Interest) -> bool {
+        let socket = &self.ready().socket;
+        Box::pin(socket.attempt_async(interest, None, move |fd| is_ready(fd, interest))).await.is_ok()
     }
 
+    /// Whether the file is not ready, and a call would wait for that.
     fn is_to_be_awaited(&self, interest: Interest, why: NotNow) -> bool {
-        if why == NotNow::Plain || world::is_simulated() {
-            return false;
+        why != NotNow::Plain
+            && !world::is_simulated()
+            && is_ready(self.as_fd_of_file(), interest) == Err(Errno::AGAIN)
+            && self.is_in_blocking_mode()
+    }
+
+    /// In the other mode a call says that it would wait.
+    fn is_in_blocking_mode(&self) -> bool {
+        fcntl_getfl(&self.file).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+    }
+
+    /// What a call at the cursor of a FIFO is made with.
+    fn twin(&self, why: NotNow, from: Option<u64>) -> Option<&Socket<Arc<std::fs::File>>> {
+        if why != NotNow::Untold || from.is_some() || world::is_simulated() {
+            return None;
         }
-        // Of a file in non-blocking mode the call says that it would wait.
-        is_ready(self.as_fd_of_file(), interest) == Err(Errno::AGAIN)
-            && fcntl_getfl(&self.file).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+        let ready = self.ready();
+        (ready.is_twin && self.is_in_blocking_mode()).then_some(&ready.socket)
     }
 
-    fn readiness(&self) -> &Readiness {
-        self.readiness.get_or_init(|| Box::new(Socket::new(self.file.clone())))
-    }
-
-    /// The first bytes of `buf`: as many as a FIFO that has room takes without waiting for more. Of other files all.
-    fn what_fits<'b>(&self, why: NotNow, buf: &'b [u8]) -> &'b [u8] {
-        let is_fifo =
-            || fstat(&self.file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
-        if buf.len() > ATOMIC && why == NotNow::Untold && is_fifo() { &buf[..ATOMIC] } else { buf }
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| {
+            Box::new(match twin_of_fifo(&self.file) {
+                Some(twin) => Ready { socket: Socket::new(Arc::new(twin.into())), is_twin: true },
+                None => Ready { socket: Socket::new(self.file.clone()), is_twin: false },
+            })
+        })
     }
 }

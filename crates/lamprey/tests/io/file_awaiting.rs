@@ -8,11 +8,11 @@ use lamprey::fs::File;
 use lamprey::net::UnixStream;
 use lamprey::with_timeout_async;
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, SeekFrom, Write};
+use std::io::{ErrorKind, Read, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A file that no other test uses, removed at the end.
@@ -36,14 +36,6 @@ impl Place {
         let file = std::fs::File::open(&self.0).unwrap();
         file.sync_all().unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-    }
-
-    /// A pipe in its place: a file whose reads are never ready at once, and tell when they have been made.
-    fn pipe() -> Self {
-        let place = Self::new();
-        let made = std::process::Command::new("mkfifo").arg(&place.0).status().unwrap();
-        assert!(made.success());
-        place
     }
 }
 
@@ -106,33 +98,54 @@ fn their_futures_can_be_sent() {
     drop(is_send(file.seek_async(SeekFrom::Start(0))));
 }
 
+/// A terminal, and the other side of it in non-blocking mode.
+fn terminal() -> (std::fs::File, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&screen).unwrap();
+    unlockpt(&screen).unwrap();
+    rustix::io::ioctl_fionbio(&screen, true).unwrap();
+    let name = ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name).unwrap();
+    (screen.into(), terminal)
+}
+
 #[test]
 fn a_file_is_turned_into_another_type_after_the_call_of_a_dropped_future() {
+    const BYTES: usize = 200_000;
     // A call that no thread has begun when its future is dropped does not happen at all.
     let attempt = |long| {
-        let place = Place::pipe();
-        let both = OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(&place.0);
-        let mut writer = both.unwrap();
+        // A terminal that nobody reads takes some of it, and the call waits in the kernel.
+        let (mut screen, terminal) = terminal();
+        let file = File::from(terminal);
         block_on(async {
-            let file = File::open_async(&place.0).await.unwrap();
-            let mut buf = [0; 8];
-            {
-                let mut read = pin!(file.read_async(&mut buf));
-                assert!(with_timeout_async(long, read.as_mut()).await.is_err(), "there is nothing to read");
-            }
-            // The read that was dropped takes this, and is over.
-            writer.write_all(b"one").unwrap();
-            let file = File::from(std::fs::File::from(file));
-            writer.write_all(b"two").unwrap();
-            let length = file.read_async(&mut buf).await.unwrap();
-            match &buf[..length] {
-                b"two" => true,
-                b"onetwo" => false,
-                other => panic!("{other:?}"),
-            }
-        })
+            let mut write = pin!(file.write_async(&[b'a'; BYTES]));
+            assert!(with_timeout_async(long, write.as_mut()).await.is_err(), "there is no room for all");
+        });
+        let is_converted = AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut written = 0;
+                loop {
+                    // Before the read: what is written is there afterwards.
+                    let is_last = is_converted.load(Ordering::Acquire);
+                    match screen.read(&mut [0; 4096]) {
+                        Ok(count) => written += count,
+                        Err(error) if error.kind() == ErrorKind::WouldBlock && is_last => return written,
+                        Err(_) => std::thread::sleep(Duration::from_millis(1)),
+                    }
+                }
+            });
+            let kept = std::fs::File::from(file);
+            is_converted.store(true, Ordering::Release);
+            let written = reader.join().unwrap();
+            drop(kept);
+            written
+        });
+        assert!(matches!(written, 0 | BYTES), "{written} bytes of a call that was to be over");
+        written == BYTES
     };
-    within(FOREVER, move || with_ever_longer("the dropped read had begun", attempt));
+    within(FOREVER, move || with_ever_longer("the dropped write had begun", attempt));
 }
 
 #[test]

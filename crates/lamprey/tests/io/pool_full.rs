@@ -163,7 +163,8 @@ fn files_and_computations_that_take_for_ever_starve_no_other_class() {
             let fifo = folder.0.join("fifo");
             mknodat(CWD, &fifo, FileType::Fifo, 0o600.into(), 0).unwrap();
             let path = fifo.clone();
-            let opens = blocked(move || lamprey::fs::File::open(path).unwrap());
+            let read = std::fs::File::options().read(true).clone();
+            let opens = blocked(move || lamprey::fs::File::open_with(&read, path).unwrap());
             let (let_go, held_up) = mpsc::channel::<()>();
             let computes = blocked(move || compute(move || held_up.recv()));
             let also = blocked(|| compute(|| 1));

@@ -77,9 +77,10 @@ impl File {
     pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         take_a_turn_async(weight(buf.len())).await;
-        match self.write_when_ready(first_chunk(buf), offset).await {
+        let buf = first_chunk(buf);
+        match self.write_when_ready(buf, offset).await {
             Ok(done) => done,
-            Err((why, buf)) => self.write_waiting_async(copy_of(buf)?, offset, why).await.0,
+            Err(why) => self.write_waiting_async(copy_of(buf)?, offset, why).await.0,
         }
     }
 
@@ -96,7 +97,7 @@ impl File {
             return (Err(error), buffer);
         }
         take_a_turn_async(weight(buffer.len())).await;
-        match self.write_when_ready(&buffer, offset).await.map_err(|(why, _)| why) {
+        match self.write_when_ready(&buffer, offset).await {
             Ok(done) => (done, buffer),
             Err(why) => self.write_waiting_async(buffer, offset, why).await,
         }

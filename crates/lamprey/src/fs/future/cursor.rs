@@ -37,10 +37,10 @@ impl File {
     /// The bytes may have been written, and the cursor may have moved.
     pub async fn write_async(&self, buf: &[u8]) -> io::Result<usize> {
         take_a_turn_async(weight(buf.len())).await;
-        let buf = match self.write_when_ready(first_chunk(buf), CURSOR).await {
-            Ok(done) => return done,
-            Err((_, buf)) => buf,
-        };
+        let buf = first_chunk(buf);
+        if let Ok(done) = self.write_when_ready(buf, CURSOR).await {
+            return done;
+        }
         if let Some(key) = self.key() {
             return self.write_simulated_async(key, buf, None).await;
         }
