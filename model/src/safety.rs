@@ -1,5 +1,5 @@
-//! The Safety theorem of the first paper (parasitic-threads-damp-2010, 2.1.3): R replaces `parasite(e)` by `spawn(e)`,
-//! and what a program can come to, R of it can, too.
+//! The Safety theorem of the first paper (*Lightweight Asynchrony Using Parasitic Threads*, 2010, 2.1.3): R replaces
+//! `parasite(e)` by `spawn(e)`, and what a program can come to, R of it can, too.
 
 use crate::explore::Halts;
 use crate::syntax::{Exp, Node};

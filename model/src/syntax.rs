@@ -1,4 +1,5 @@
-//! The language: parasitic-threads-2011, Figure 6, upper half, and what its section 2 and the papers on (A)CML add.
+//! The language: *Lightweight Asynchrony Using Parasitic Threads*, 2011, Figure 6, upper half, and what its section 2 and
+//! the papers on (A)CML add.
 
 use crate::names::{Made, Name};
 use std::hash::{Hash, Hasher};

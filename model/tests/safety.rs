@@ -1,4 +1,4 @@
-//! The Safety theorem (parasitic-threads-damp-2010, 2.1.3), as it stands and stronger.
+//! The Safety theorem (*Lightweight Asynchrony Using Parasitic Threads*, 2010, 2.1.3), as it stands and stronger.
 
 use lamprey_model::explore::{Halts, all, unreduced};
 use lamprey_model::generate::{Size, program};

@@ -1,4 +1,4 @@
-//! The asynchronous send of parasitic-threads-2011, 5.2 (Table 1), against the synchronous one.
+//! The asynchronous send of *Lightweight Asynchrony Using Parasitic Threads*, 2011, 5.2 (Table 1), against the synchronous one.
 
 use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};

@@ -1,4 +1,4 @@
-//! `choose_all` over many producers (parasitic-threads-2011, 5.4 and Figure 10).
+//! `choose_all` over many producers (*Lightweight Asynchrony Using Parasitic Threads*, 2011, 5.4 and Figure 10).
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};

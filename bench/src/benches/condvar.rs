@@ -1,5 +1,5 @@
-//! The paper's `condvar` (swapstack-taco-2013, 7.4 and, for the affinity, 6.3): a bounded queue of a mutex
-//! and two condition variables.
+//! The paper's `condvar` (*Compiler Support for Lightweight Context Switching*, 2013, 7.4 and, for the affinity, 6.3): a
+//! bounded queue of a mutex and two condition variables.
 
 use super::hosts::{Biased, Hosts, Switch};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};

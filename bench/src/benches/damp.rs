@@ -1,5 +1,5 @@
-//! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: 10,000 parasites against 10,000
-//! hosts.
+//! The three micro-benchmarks of *Lightweight Asynchrony Using Parasitic Threads*, 2010, Figure 9: 10,000 parasites
+//! against 10,000 hosts.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};

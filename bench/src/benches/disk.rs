@@ -1,4 +1,5 @@
-//! Random reads of a file, a thread for each that is under way (events-and-threads-haskell, Figure 17).
+//! Random reads of a file, a thread for each that is under way (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007,
+//! Figure 17).
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Size, Variant};

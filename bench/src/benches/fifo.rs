@@ -1,4 +1,5 @@
-//! Messages through pipes, beside idle threads (events-and-threads-haskell, Figure 18).
+//! Messages through pipes, beside idle threads (Li and Zdancewic, *Combining Events and Threads for Scalable Network Services*, 2007,
+//! Figure 18).
 
 mod traces;
 

@@ -1,4 +1,5 @@
-//! Long computations (parasitic-threads-2011, Figure 9): parasites that inflate to hosts, against hosts.
+//! Long computations (*Lightweight Asynchrony Using Parasitic Threads*, 2011, Figure 9): parasites that inflate to
+//! hosts, against hosts.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// See `about`.
 pub const BENCH: Bench = Bench {
     name: "policies",
-    about: "10, 100, 1000 or 10,000 threads on one worker yield in a loop (picothreads-java, 5.4: the scheduling interval, by FIFO, LIFO and random); us \
+    about: "10, 100, 1000 or 10,000 threads on one worker yield in a loop (*PicoThreads: Lightweight Threads in Java*, 5.4: the scheduling interval, by FIFO, LIFO and random); us \
             from one run of a thread to its next: the mean, and the worst of all threads",
     workers: &[1],
     size: Size::UntilTakes { first: 20_000, goal: Duration::from_millis(100) },

@@ -1,5 +1,5 @@
-//! Recursive quicksort with a thread for one half of each partition: the paper's `sort` (swapstack-taco-2013,
-//! 7.4 and Fig. 7).
+//! Recursive quicksort with a thread for one half of each partition: the paper's `sort` (*Compiler Support for
+//! Lightweight Context Switching*, 2013, 7.4 and Fig. 7).
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::os_scope;

@@ -1,5 +1,5 @@
-//! The two sysbench workloads with which the paper measures threads and mutexes (swapstack-taco-2013, 7.4 and
-//! Fig. 7), rewritten from sysbench's manual.
+//! The two sysbench workloads with which the paper measures threads and mutexes (*Compiler Support for Lightweight
+//! Context Switching*, 2013, 7.4 and Fig. 7), rewritten from sysbench's manual.
 
 use super::hosts::Hosts;
 use super::locking::crowd;

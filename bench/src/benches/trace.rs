@@ -49,7 +49,7 @@ pub const STEPS: Bench = Bench {
 pub const CROWD: Bench = Bench {
     name: "trace_crowd",
     about: "10,000,000 threads (quick: 1,000,000) of the scheduler kit that yield in a loop, in a fresh process; bytes (resident pages and page tables, the \
-            ready queue among them) and ns for each (events-and-threads-haskell, 5.1: 48 bytes)",
+            ready queue among them) and ns for each (Li and Zdancewic, 2007, 5.1: 48 bytes)",
     workers: &[1],
     size: Size::Exactly { full: 10_000_000, quick: 1_000_000, tiny: 1000 },
     runs: 5,

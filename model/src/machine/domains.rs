@@ -1,4 +1,4 @@
-//! The domains of the machine: parasitic-threads-2011, Figure 6, lower half.
+//! The domains of the machine: *Lightweight Asynchrony Using Parasitic Threads*, 2011, Figure 6, lower half.
 
 use crate::names::{Made, Name};
 use crate::syntax::{Env, Exp, Op, Value};

@@ -1,5 +1,6 @@
-//! The parasite API (parasitic-threads-2011, Figure 3, sections 2.3 and 2.3.1), for which the papers have no rules, and
-//! `chooseAll`, which Figure 5 writes with it.
+//! The parasite API (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight Asynchrony Using
+//! Parasitic Threads*, 2011, Figure 3, sections 2.3 and 2.3.1), for which the papers have no rules, and `chooseAll`, which
+//! Figure 5 writes with it.
 
 use super::domains::{Config, Frame, Role, Stack};
 use super::rule::{Rule, Tally};

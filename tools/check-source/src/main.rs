@@ -12,6 +12,8 @@
 //!   does not begin with "Never" has a section `# Cancellation`.
 //! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of
 //!   HACKING.md ([`rooms`]). In `sched` no more than two files use each other ([`circles`]).
+//! * **citations**: in Rust files and in pages (`*.md`) papers have titles, not names of files, and nothing leads to where the
+//!   project would be after a release ([`citations`]).
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are
 //!   listed.
 //!
@@ -27,6 +29,7 @@
 //! nothing. Exits with 1 if a rule is broken, with 2 if there is nothing to check or a file cannot be read.
 
 mod circles;
+mod citations;
 mod lex;
 mod rooms;
 mod rules;
@@ -70,7 +73,16 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
     for path in &files {
         let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
         let name = path.strip_prefix(".").unwrap_or(path).display().to_string();
-        rules::file(&name, &text, is_test(path), &mut report);
+        // The rule's own tests have what it forbids.
+        if !name.ends_with("check-source/src/citations.rs") {
+            let wrong = citations::errors(&text).into_iter();
+            report.errors.extend(wrong.map(|(line, message)| format!("{name}:{line}: {message}")));
+        }
+        if is_source(path) {
+            rules::file(&name, &text, is_test(path), &mut report);
+        } else {
+            report.pages += 1;
+        }
     }
     let circles = report.circles.errors();
     report.errors.extend(circles.iter().map(|circle| format!("{}:1: {circle}", rooms::SOURCES)));
@@ -91,10 +103,10 @@ fn read_rooms(report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Collects the Rust files below `path`, without hidden folders and build output.
+/// Collects the Rust files and the pages below `path`, without hidden folders and build output.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_file() {
-        if path.extension().is_some_and(|extension| extension == "rs") {
+        if is_source(path) || path.extension().is_some_and(|extension| extension == "md") {
             files.push(path.to_owned());
         }
         return Ok(());
@@ -109,6 +121,11 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// True for a Rust file.
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
 }
 
 /// True for a file that has only tests.

@@ -22,6 +22,8 @@ pub struct Report {
     pub files: usize,
     pub functions: usize,
     test_files: usize,
+    /// Files that are prose.
+    pub pages: usize,
     lines: usize,
     unsafe_blocks: usize,
     unsafe_impls: usize,
@@ -332,11 +334,12 @@ impl fmt::Display for Report {
         let (files_of_sched, uses_of_each_other) = self.circles.size();
         writeln!(
             f,
-            "check-source: {} files ({} of tests), {} lines, {} functions; {} unsafe blocks, {} unsafe impls, \
+            "check-source: {} files ({} of tests) and {} pages, {} lines, {} functions; {} unsafe blocks, {} unsafe impls, \
              {} unsafe contracts; {} orderings, {} of them SeqCst; {} rooms, {} paths between them; \
              {} files of `sched`, {} uses of each other",
             self.files,
             self.test_files,
+            self.pages,
             self.lines,
             self.functions,
             self.unsafe_blocks,

@@ -179,7 +179,7 @@ fn the_report_counts_what_was_looked_at() {
     let text = "// SAFETY: x\nunsafe { a.load(Relaxed /* Relaxed: x */) };\n// SAFETY: y\nunsafe impl X for Y {}\nfn f() {}\n";
     file("x.rs", text, false, &mut report);
     let text = report.to_string();
-    let summary = "check-source: 1 files (0 of tests), 5 lines, 1 functions; 1 unsafe blocks, 1 unsafe impls, \
+    let summary = "check-source: 1 files (0 of tests) and 0 pages, 5 lines, 1 functions; 1 unsafe blocks, 1 unsafe impls, \
                    0 unsafe contracts; 1 orderings, 0 of them SeqCst; 0 rooms, 0 paths between them; 0 files of `sched`, 0 uses of each other";
     assert_eq!(text.lines().last(), Some(summary));
 }
