@@ -8,10 +8,11 @@ mod calls;
 use crate::common::{FOREVER, again, role};
 use crate::matrix::in_processes;
 use calls::{CALLS, Call};
+use lamprey::Runtime;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// What a call will do at the end.
 type Use = Box<dyn FnOnce()>;
@@ -23,6 +24,8 @@ enum Ends {
     Plain,
     /// One that calls `process::exit`.
     Exit,
+    /// The process's first one, which returns from `main`.
+    Main,
     /// A worker, with its runtime.
     Worker,
     /// One of a pool, with its runtime.
@@ -44,7 +47,8 @@ enum Used {
     After,
 }
 
-const ALL_ENDS: [Ends; 6] = [Ends::Plain, Ends::Exit, Ends::Worker, Ends::Pool, Ends::Host, Ends::Handler];
+const ALL_ENDS: [Ends; 7] =
+    [Ends::Plain, Ends::Exit, Ends::Main, Ends::Worker, Ends::Pool, Ends::Host, Ends::Handler];
 const ALL_USED: [Used; 3] = [Used::Never, Used::Before, Used::After];
 
 /// Performs the calls when it is dropped, and says how that went.
@@ -115,6 +119,7 @@ fn end(ends: Ends, used: Used, is_early: bool) {
     let keep = if ends == Ends::Handler { keep_in_handler } else { keep_in_local };
     let arrange = move || arrange(used, is_early, done, keep);
     match ends {
+        Ends::Main => return, // see `before_main`
         Ends::Plain => std::thread::spawn(arrange).join().unwrap(),
         Ends::Exit | Ends::Handler => {
             arrange();
@@ -131,15 +136,56 @@ fn end(ends: Ends, used: Used, is_early: bool) {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// A role's words.
+fn parse(role: &str) -> Option<(Ends, Used, bool)> {
+    let mut words = role.split(' ');
+    let (ends, used) = (words.next()?, words.next()?);
+    let ends = ALL_ENDS.into_iter().find(|it| format!("{it:?}") == ends)?;
+    let used = ALL_USED.into_iter().find(|it| format!("{it:?}") == used)?;
+    Some((ends, used, words.next()? == "early"))
+}
+
+/// Called by the C library on the first thread, on which no test runs.
+extern "C" fn before_main() {
+    if let Some((Ends::Main, used, is_early)) = role().and_then(|role| parse(&role)) {
+        arrange(used, is_early, mpsc::channel().0, keep_in_local);
+    }
+}
+
+// SAFETY: the C library calls the functions of this section; this one takes no arguments.
+#[unsafe(link_section = ".init_array")]
+#[used]
+static BEFORE_MAIN: extern "C" fn() = before_main;
+
+/// Its last owner is a thread-local of one of its own workers, so that none can be waited for.
+#[test]
+fn a_runtime_ends_in_a_thread_local_of_its_own_worker() {
+    struct Owns(Option<Arc<Runtime>>, mpsc::Sender<bool>);
+    impl Drop for Owns {
+        fn drop(&mut self) {
+            let _ = self.1.send(self.0.take().and_then(Arc::into_inner).map(drop).is_some());
+        }
+    }
+    thread_local! {
+        static OWNED: RefCell<Option<Owns>> = const { RefCell::new(None) };
+    }
+    let builder = Runtime::builder().workers(2).panics(lamprey::Panics::Propagate);
+    let runtime = Arc::new(builder.build().unwrap());
+    let (handle, owned) = (runtime.handle(), runtime.clone());
+    let (done, is_last) = mpsc::channel();
+    handle.spawn(move || OWNED.set(Some(Owns(Some(owned), done)))).join().unwrap();
+    drop(runtime);
+    // Ends the workers.
+    drop(handle.spawn(|| panic!("nobody joins this")));
+    assert!(is_last.recv_timeout(FOREVER).unwrap());
+}
+
 #[test]
 fn destructors_of_thread_locals_use_everything() {
     const ME: &str = "destructors_of_thread_locals_use_everything";
     if let Some(role) = role() {
-        let mut words = role.split(' ');
-        let (ends, used) = (words.next().unwrap(), words.next().unwrap());
-        let ends = ALL_ENDS.into_iter().find(|it| format!("{it:?}") == ends).unwrap();
-        let used = ALL_USED.into_iter().find(|it| format!("{it:?}") == used).unwrap();
-        return end(ends, used, words.next() == Some("early"));
+        let (ends, used, is_early) = parse(&role).unwrap();
+        return end(ends, used, is_early);
     }
     let mut runs = Vec::new();
     for ends in ALL_ENDS {

@@ -399,6 +399,21 @@ pub const CALLS: &[Call] = &[
             assert_eq!(output.stdout, b"text\n");
         }
     }),
+    call!("signals", || {
+        let signals = lamprey::signal::listen(&[lamprey::signal::Signal::USR2]).unwrap();
+        move || {
+            // To the worker that calls: `std` unmaps the first thread's stack for signals when another one exits.
+            // SAFETY: a call without pointers.
+            later(|| unsafe { libc::raise(libc::SIGUSR2) });
+            assert_eq!(signals.recv().unwrap(), lamprey::signal::Signal::USR2);
+        }
+    }),
+    call!("the calls of hosts that have errors", || || {
+        if Handle::current().is_none() {
+            let error = lamprey::Builder::new().spawn(|| ()).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::NotConnected);
+        }
+    }),
     call!("output", || || {
         let mut output = lamprey::io::stdout();
         writeln!(output, "text").unwrap();
