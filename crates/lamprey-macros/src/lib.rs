@@ -1,16 +1,16 @@
 //! The attributes `#[lamprey::main]` and `#[lamprey::test]`; use them by these names, from the crate `lamprey`, which also
 //! has their documentation.
 //!
-//! | file | content |
-//! |---|---|
-//! | `item` | the function: what stands before its body |
-//! | `args` | the arguments of the attribute |
-//! | `expand` | what is written in the function's place |
-//! | `select` | what is wrong with the arms of a `select!` |
-//! | `error` | what does not compile, and where |
-//!
 //! There is no parser of Rust here, and no dependency: an attribute on a function without arguments needs to know where
 //! its parts begin, and passes them on as they are. Every program that uses Lamprey builds this crate.
+
+// | file | content |
+// |---|---|
+// | `item` | the function: what stands before its body |
+// | `args` | the arguments of the attribute |
+// | `expand` | what is written in the function's place |
+// | `select` | what is wrong with the arms of a `select!` |
+// | `error` | what does not compile, and where |
 
 mod args;
 mod error;

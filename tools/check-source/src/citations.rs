@@ -22,7 +22,7 @@ fn is_name_of_paper(word: &str) -> bool {
     let parts: Vec<&str> = word.split('-').collect();
     let Some((last, first)) = parts.split_last() else { return false };
     let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
-    if !first.iter().all(|part| is_word(part)) {
+    if !first.iter().all(is_word) {
         return false;
     }
     let is_year = last.len() == 4 && (last.starts_with("19") || last.starts_with("20"));

@@ -43,16 +43,16 @@
 //! | timers of tokio within a handler or a middleware | tokio's thread wakes the parasite, which runs on a worker |
 //!
 //! An `async` handler that blocks holds up its connection and the host that polls it, and cannot be cancelled there. Within [`blocking`] it may.
-//!
-//! | file | content |
-//! |---|---|
-//! | `serve` | the calls of a program |
-//! | `accept` | the loop that accepts, and what follows it |
-//! | `connection` | what serves a connection, and what ends it |
-//! | `first` | the time until the first request |
-//! | `listener`, `make` | what can be given to [`serve`] |
-//! | `load` | on which worker a connection is served |
-//! | `blocking` | handlers on hosts |
+
+// | file | content |
+// |---|---|
+// | `serve` | the calls of a program |
+// | `accept` | the loop that accepts, and what follows it |
+// | `connection` | what serves a connection, and what ends it |
+// | `first` | the time until the first request |
+// | `listener`, `make` | what can be given to `serve` |
+// | `load` | on which worker a connection is served |
+// | `blocking` | handlers on hosts |
 
 mod accept;
 mod blocking;

@@ -1,16 +1,14 @@
 //! Reading and writing by the traits of other libraries.
-//!
-//! # Inside
-//!
-//! | file | content |
-//! |---|---|
-//! | `wrapper` | [`Async`] |
-//! | `transport` | what can be wrapped, and what the traits of all libraries are made of |
-//! | `socket`, `pipe`, `descriptor` | what is polled for readiness |
-//! | `listener` | listeners, which only accept |
-//! | `queued` | files and standard streams, which have no readiness |
-//! | `by_futures`, `by_tokio`, `by_hyper` | the traits, a file for each library |
-//! | `blocking` | the other direction: `Blocking`, what others poll as a blocking `Read` and `Write` |
+
+// | file | content |
+// |---|---|
+// | `wrapper` | `Async` |
+// | `transport` | what can be wrapped, and what the traits of all libraries are made of |
+// | `socket`, `pipe`, `descriptor` | what is polled for readiness |
+// | `listener` | listeners, which only accept |
+// | `queued` | files and standard streams, which have no readiness |
+// | `by_futures`, `by_tokio`, `by_hyper` | the traits, a file for each library |
+// | `blocking` | the other direction: `Blocking`, what others poll as a blocking `Read` and `Write` |
 
 #![cfg_attr(
     not(any(feature = "futures-io", feature = "tokio-io")),

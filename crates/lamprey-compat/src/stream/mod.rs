@@ -35,12 +35,12 @@
 //! # Cost
 //! One allocation for each stream and each sink, and none for a value that is there. A value that has to be waited for costs what a wait of
 //! each boxed future costs: a clone of the waker, in a box. `stream_in_place` and `sink_in_place` cost neither, and have to be pinned.
-//!
-//! | file | content |
-//! |---|---|
-//! | `receiving` | [`IntoStream`], [`ReceiverStream`]: one future after the other, in one place |
-//! | `receivers`, `others` | for receivers of channels, and for what else gives values |
-//! | `sending`, `senders` | the same for sinks |
+
+// | file | content |
+// |---|---|
+// | `receiving` | `IntoStream`, `ReceiverStream`: one future after the other, in one place |
+// | `receivers`, `others` | for receivers of channels, and for what else gives values |
+// | `sending`, `senders` | the same for sinks |
 
 mod others;
 mod receivers;

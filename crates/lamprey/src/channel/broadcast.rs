@@ -39,10 +39,10 @@
 //!     assert_eq!((shown, missed), (vec![107, 108, 109], 7));
 //! });
 //! ```
-//!
-//! # Invariants
-//! The value number `first + i` is in slot `i` of the ring. A receiver's `next` is at most one past the last.
-//! The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
+
+// # Invariants
+// The value number `first + i` is in slot `i` of the ring. A receiver's `next` is at most one past the last.
+// The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
 
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};

@@ -47,10 +47,10 @@
 //! The stream is a linked list: each link holds a message and the next link, and is written once. A receiver
 //! points at a link, which keeps all messages that it has not read alive; a message is freed when the last
 //! receiver has read it.
-//!
-//! # Invariants
-//! `last` is the only empty link; all before it are full. A message is in its link before the receivers are
-//! woken.
+
+// # Invariants
+// `last` is the only empty link; all before it are full. A message is in its link before the receivers are
+// woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};

@@ -54,12 +54,12 @@
 //!     assert_eq!((served.take(), pool.idle.read().unwrap().len()), (Ok(20), 2));
 //! });
 //! ```
-//!
-//! # Invariants
-//! 1. While the variable is full, one taker is granted the value or no taker waits; while it is empty, one
-//!    putter is granted the place or no putter waits (`channel::gate`).
-//! 2. A reader moves the value out while it clones it, and puts it back before another thread can have it
-//!    (`Lent`): `clone` is code of the program, which must not run under the lock.
+
+// # Invariants
+// 1. While the variable is full, one taker is granted the value or no taker waits; while it is empty, one
+//    putter is granted the place or no putter waits (`channel::gate`).
+// 2. A reader moves the value out while it clones it, and puts it back before another thread can have it
+//    (`Lent`): `clone` is code of the program, which must not run under the lock.
 
 mod err;
 mod op;

@@ -21,23 +21,21 @@
 //! | connect hosts, children, or what needs a descriptor | [`pipe`] |
 //! | wait for a descriptor of your own | [`Descriptor`] |
 //! | sockets, files, children | [`net`](crate::net), [`fs`](crate::fs), [`process`](crate::process) |
-//!
-//! # Inside
-//!
-//! | file | content |
-//! |---|---|
-//! | `socket` | a non-blocking descriptor with its readiness: try, and wait on `EAGAIN` |
-//! | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
-//! | `simulated` | how sockets of a simulation end |
-//! | `whole` | reading and writing until all is done |
-//! | `descriptor`, `pipe`, `stdio` | the public types |
-//! | `waiting` | blocking calls that wait for a future |
-//! | `ready`, `broken_pipe` | `poll(2)` that does not wait; `SIGPIPE` |
-//! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
-//!
-//! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an
-//! operation that succeeds at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and only
-//! then does a host block.
+
+// | file | content |
+// |---|---|
+// | `socket` | a non-blocking descriptor with its readiness: try, and wait on `EAGAIN` |
+// | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
+// | `simulated` | how sockets of a simulation end |
+// | `whole` | reading and writing until all is done |
+// | `descriptor`, `pipe`, `stdio` | the public types |
+// | `waiting` | blocking calls that wait for a future |
+// | `ready`, `broken_pipe` | `poll(2)` that does not wait; `SIGPIPE` |
+// | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
+//
+// The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an
+// operation that succeeds at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and only
+// then does a host block.
 
 mod broken_pipe;
 pub(crate) mod closed;

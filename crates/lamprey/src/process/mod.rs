@@ -18,16 +18,14 @@
 //! No child becomes a zombie for longer than it takes to notice: one that is dropped before it has ended, or whose start or wait
 //! was cancelled, is waited for in the background (with [`Command::kill_on_drop`], after it was killed). Nothing is done about
 //! children that the program starts by other means, and there is no handler for `SIGCHLD`.
-//!
-//! # Inside
-//!
-//! | file | content |
-//! |---|---|
-//! | `command` | [`Command`]: starting one, on the pool for calls that block |
-//! | `child` | [`Child`]: its pipes, signals, its end |
-//! | `output` | collecting what a child writes |
-//! | `exit` | waiting for the end: a pidfd as a socket |
-//! | `reaper` | the end of those that nobody waits for |
+
+// | file | content |
+// |---|---|
+// | `command` | `Command`: starting one, on the pool for calls that block |
+// | `child` | `Child`: its pipes, signals, its end |
+// | `output` | collecting what a child writes |
+// | `exit` | waiting for the end: a pidfd as a socket |
+// | `reaper` | the end of those that nobody waits for |
 
 mod child;
 mod command;

@@ -8,9 +8,9 @@
 //! | the results of all | [`join_all`] |
 //! | cancel any code that runs under a token | [`CancelToken`] |
 //! | restart children that fail | [`Supervisor`] |
-//!
-//! Reading order: `state` (the scope's record of its children), this file, `host`, `parasite`, `all`,
-//! `token`, [`supervisor`].
+
+// Reading order: `state` (the scope's record of its children), this file, `host`, `parasite`, `all`,
+// `token`, `supervisor`.
 
 mod all;
 mod host;

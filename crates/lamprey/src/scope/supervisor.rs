@@ -1,25 +1,25 @@
 //! Supervisors: restart children that fail, and give up if they fail too often.
-//!
-//! A supervisor is a scope ([`isolate`]) whose body is a loop over one mailbox, which receives a notice of
-//! each child's end and the orders of [`SupervisorHandle`]s. One thread takes all decisions, so there are no
-//! locks.
-//!
-//! # Invariants
-//! 1. A child has at most one run at a time: it is started only when its previous run has been joined.
-//! 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied
-//!    before any child is started. So a notice whose child is running belongs to that run; any other belongs
-//!    to a run that has been joined, and is ignored.
-//! 3. When [`run`](Supervisor::run) returns or unwinds, all children have been joined, the last one first.
-//!
-//! # Rejected
-//! * A choice over the children's `join_evt`: it polls every child whenever one of them ends.
-//! * One watcher thread per child: the mailbox costs nothing while no child ends.
-//! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at
-//!   once.
-//!
-//! # Checked by
-//! `tests/scope/supervisor.rs`, `tests/scope/added.rs`. Reading order: this file, `policy`, `report`, `roll` (names, and
-//! children that are added while it runs), `team` (the loop).
+
+// A supervisor is a scope (`isolate`) whose body is a loop over one mailbox, which receives a notice of
+// each child's end and the orders of `SupervisorHandle`s. One thread takes all decisions, so there are no
+// locks.
+//
+// # Invariants
+// 1. A child has at most one run at a time: it is started only when its previous run has been joined.
+// 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied
+//    before any child is started. So a notice whose child is running belongs to that run; any other belongs
+//    to a run that has been joined, and is ignored.
+// 3. When `run` returns or unwinds, all children have been joined, the last one first.
+//
+// # Rejected
+// * A choice over the children's `join_evt`: it polls every child whenever one of them ends.
+// * One watcher thread per child: the mailbox costs nothing while no child ends.
+// * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at
+//   once.
+//
+// # Checked by
+// `tests/scope/supervisor.rs`, `tests/scope/added.rs`. Reading order: this file, `policy`, `report`, `roll` (names, and
+// children that are added while it runs), `team` (the loop).
 
 mod handle;
 mod policy;

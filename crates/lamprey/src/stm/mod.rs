@@ -68,11 +68,10 @@
 //! # Errors
 //! There is one type of error, [`Abort`]. To give up for a reason of one's own, return it as the value:
 //! `atomically(|tx| Ok(if balance.get(tx)? < sum { Err(TooPoor) } else { .. }))`, before writing.
-//!
-//! # For those who work on it
-//! Reading order: `value` and `stamp` (the two words of a variable), `var` (its
-//! memory), `seat` and `local` (what a kernel thread has), `life` and `pool` (where variables come from),
-//! `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
+
+// Reading order: `value` and `stamp` (the two words of a variable), `var` (its
+// memory), `seat` and `local` (what a kernel thread has), `life` and `pool` (where variables come from),
+// `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
 
 mod alternative;
 mod commit;

@@ -34,10 +34,10 @@
 //!     assert_eq!(ends["program"].put(0), Err(0)); // it is full for ever
 //! });
 //! ```
-//!
-//! # Invariants
-//! Those of [`Once`](super::Once). Of an IVar no code runs but [`IVar::put`]'s, which writes the value and
-//! does nothing else: so a `put` that finds another one under way spins for it instead of waiting.
+
+// # Invariants
+// Those of `Once`. Of an IVar no code runs but `IVar::put`'s, which writes the value and
+// does nothing else: so a `put` that finds another one under way spins for it instead of waiting.
 
 use super::once::{OnceLock, OnceLockWaitFuture};
 use crate::channel::gate::{Interrupted, opaque};

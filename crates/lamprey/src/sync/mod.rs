@@ -12,11 +12,10 @@
 //! a panic,
 //! `off` turns it off. Attempts that cannot deadlock (`try_lock`, limits of time, events, async code) are not
 //! counted as taking after what is held, and what async code holds is not watched.
-//!
-//! # For those who work on it
-//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on),
-//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier`, `wait_group`, `once` and `ivar`, which hand
-//! nothing over and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
+
+// Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on),
+// `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier`, `wait_group`, `once` and `ivar`, which hand
+// nothing over and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
 
 mod barrier;
 mod condvar;

@@ -74,8 +74,8 @@ pub trait AsyncEvent: Sized {
 
     /// Starts the communication and returns the creation value, and the result as an event.
     ///
-    /// On return the offer is in its wait queue (see the order that
-    /// [`event::asynchronous`](crate::event#asynchronous-events) promises), or the communication has already
+    /// On return the offer is in its wait queue (see the order that the section on
+    /// [asynchronous events](crate::event#asynchronous-events) promises), or the communication has already
     /// happened. An implicit thread, a parasite, does the rest. Dropping the result does not stop it;
     /// [`Pending::cancel`] does.
     ///
