@@ -16,7 +16,7 @@ use std::time::Duration;
 ///
 /// # Dropping
 /// When the last address is dropped, the actor's inbox gives what waits there and then ends, and the actor usually
-/// with it. So an actor that keeps an address of itself has to end by a message.
+/// with it. So an actor that keeps an address of itself keeps a [weak](Self::downgrade) one, or has to end by a message.
 pub struct Address<M> {
     post: Post<M>,
     being: Arc<Being>,
@@ -40,6 +40,10 @@ macro_rules! of {
 impl<M> Address<M> {
     pub(super) fn new(post: Post<M>, being: Arc<Being>) -> Self {
         Self { post, being }
+    }
+
+    pub(super) fn parts(&self) -> (&Post<M>, &Arc<Being>) {
+        (&self.post, &self.being)
     }
 
     /// Puts a message into the actor's inbox. That it is there does not mean that the actor will handle it: it may

@@ -59,18 +59,20 @@
 //! of its run: a [`CancelToken`](crate::CancelToken) that ends it, and an [`IVar`](crate::IVar) that its end fills.
 //! There is no scheduler of actors, and no protocol that is not one of those.
 //!
-//! Reading order: `life` (a run and its end), `inbox`, `address`.
+//! Reading order: `life` (a run and its end), `inbox`, `address`, `weak`.
 
 mod address;
 mod err;
 mod inbox;
 mod life;
+mod weak;
 
 pub use crate::channel::rpc::Reply;
 pub use address::Address;
 pub use err::{AskError, AskTimeoutError};
 pub use inbox::{Inbox, Iter, bounded_inbox, inbox};
 pub use life::{Ended, Linked, Monitor};
+pub use weak::WeakAddress;
 
 use crate::thread::{JoinHandle, outside};
 

@@ -461,6 +461,7 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("bounded::Sender", wakes RECEIVERS);
+super::gate::weak!(Buffer<T>, "bounded::WeakSender", "bounded(2)");
 super::gate::closes!(Sender, 0, "bounded(2)", wakes SENDERS, RECEIVERS);
 super::gate::closes!(Receiver, 0, "bounded(2)", wakes SENDERS, RECEIVERS);
 

@@ -56,11 +56,13 @@ mod future;
 mod node;
 mod sender;
 mod wait;
+mod weak;
 
 pub(crate) use future::{GateFuture, Op, named_future, opaque};
 pub(crate) use sender::{closes, sender};
 pub(crate) use wait::Interrupted;
 pub(super) use wait::or_cancelled;
+pub(crate) use weak::weak;
 
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};

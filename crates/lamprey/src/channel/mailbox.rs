@@ -367,6 +367,7 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("mailbox::Sender", wakes RECEIVER);
+super::gate::weak!(Post<T>, "mailbox::WeakSender", "mailbox()");
 super::gate::closes!(Sender, 0, "mailbox()", wakes RECEIVER);
 super::gate::closes!(Receiver, gate, "mailbox()", wakes RECEIVER);
 

@@ -301,6 +301,7 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("unbounded::Sender", wakes RECEIVERS);
+super::gate::weak!(Pile<T>, "unbounded::WeakSender", "unbounded()");
 super::gate::closes!(Sender, 0, "unbounded()", wakes RECEIVERS);
 super::gate::closes!(Receiver, 0, "unbounded()", wakes RECEIVERS);
 

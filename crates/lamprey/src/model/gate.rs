@@ -128,6 +128,22 @@ fn one_of_two_that_wait_goes() {
     });
 }
 
+/// A weak sender becomes one before the last sender goes, and its value arrives; or it does not, and the channel is closed.
+#[test]
+fn a_weak_sender_becomes_one_while_the_last_goes() {
+    check_bounded(3, || {
+        let (tx, rx) = bounded(1);
+        let weak = tx.downgrade();
+        let upgrades = thread::spawn(move || weak.upgrade().map(|tx| tx.try_send(Box::new(5))));
+        drop(tx);
+        let received = rx.recv();
+        match upgrades.join().unwrap() {
+            Some(sent) => assert!(sent.is_ok() && *received.unwrap() == 5),
+            None => assert!(received.is_err()),
+        }
+    });
+}
+
 #[test]
 fn the_other_side_goes() {
     check(|| {

@@ -13,3 +13,4 @@ mod rendezvous;
 mod std_mpsc;
 mod unbounded;
 mod values;
+mod weak;
