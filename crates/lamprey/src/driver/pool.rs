@@ -15,6 +15,9 @@
 //!
 //! Nested calls cannot deadlock: [`block`] on a pool thread runs its closure in place.
 //!
+//! A call of a file may take for ever (the other end of a FIFO, a file server that is gone). So that such calls do not take
+//! all threads, one that takes long while others wait does not count: `lookout`.
+//!
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any
 //! time.
 //!
@@ -24,6 +27,7 @@
 //! | `full` | [`PoolFull`], the error of calls that may be refused |
 //! | `host` | the calls of hosts and OS threads |
 //! | `future` | the calls of futures |
+//! | `lookout` | which calls are held, and the threads in their place |
 //! | `calls` | what programs call: [`block`], [`try_block`], [`block_timeout`], [`compute`] |
 //! | `simulated` | the calls of a simulation |
 //!
@@ -42,6 +46,8 @@ mod class;
 mod full;
 mod future;
 mod host;
+#[cfg(not(loom))]
+mod lookout;
 #[cfg(not(loom))]
 mod simulated;
 
@@ -73,6 +79,8 @@ pub use future::block_async;
 pub(crate) use future::{block_async_in, start};
 #[cfg(not(loom))]
 pub use future::{compute_async, try_block_async};
+#[cfg(not(loom))]
+use lookout::Lookout;
 
 thread_local! {
     /// The address of the pool to which this pool thread belongs; null on other threads.
@@ -108,6 +116,8 @@ struct PoolState {
     idle: Vec<Parker>,
     threads: usize,
     closing: bool,
+    #[cfg(not(loom))]
+    lookout: Lookout,
     calls: u64,
     waited: u64,
     rejected: u64,
@@ -170,6 +180,16 @@ impl fmt::Debug for PoolCall {
     }
 }
 
+impl PoolState {
+    /// The threads that count against the limit.
+    fn counted(&self) -> usize {
+        #[cfg(not(loom))]
+        return self.threads - self.lookout.held();
+        #[cfg(loom)]
+        self.threads
+    }
+}
+
 impl PoolShared {
     fn new(class: Class, max: usize, most_queued: usize, keep: Duration) -> Self {
         Self {
@@ -223,7 +243,7 @@ impl PoolShared {
             return Submitted::HandedOver;
         }
         // Started under the lock: only growth pays for it, and the count is always exact.
-        let starts = state.threads < self.max && self.start();
+        let starts = state.counted() < self.max && self.start();
         if starts {
             state.threads += 1;
         }
@@ -240,6 +260,8 @@ impl PoolShared {
             return Submitted::HandedOver;
         }
         state.waited += 1;
+        #[cfg(not(loom))]
+        self.look_out(&mut state);
         Submitted::Queued
     }
 
@@ -258,9 +280,12 @@ impl PoolShared {
         for thread in state.idle.drain(..) {
             thread.unpark();
         }
+        #[cfg(not(loom))]
+        state.lookout.close();
     }
 
     /// Waits until the threads have ended.
+    #[cfg(loom)]
     fn await_end(&self) {
         let mut state = self.lock();
         while state.threads != 0 {
@@ -274,14 +299,19 @@ impl PoolShared {
         let mut state = self.lock();
         loop {
             while let Some(call) = state.queue.pop_front() {
+                #[cfg(not(loom))]
+                let running = state.lookout.begin(&call);
                 drop(state);
                 call.run();
                 state = self.lock();
-                if left_out!(PoolQueue) {
+                #[cfg(not(loom))]
+                state.lookout.end(running);
+                if left_out!(PoolQueue) || state.counted() > self.max {
                     break;
                 }
             }
-            if state.closing {
+            // Another thread has taken the place of one whose call was held.
+            if state.closing || state.counted() > self.max {
                 break;
             }
             let (guard, called) = self.rest(state);

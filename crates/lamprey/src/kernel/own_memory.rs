@@ -71,6 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "makes system calls of its own")]
     fn a_pipe_copies_what_one_call_copies() {
         let bytes: Vec<u8> = (0..=255).cycle().take(3000).collect();
         let piece =

@@ -182,6 +182,10 @@ impl RuntimeBuilder {
     /// The largest number of kernel threads in the pool for calls of files. Default: as many as
     /// [`blocking_threads`](Self::blocking_threads). With io_uring the kernel may have as many for each worker (and 64 if this
     /// is less), for calls of files that cannot but block: [`OpenOptions::open`](crate::fs::OpenOptions::open) says which.
+    ///
+    /// A call that takes longer than a tenth of a second while others wait for a thread does not count: its file server may be gone. There
+    /// are at most 1024 such calls; those beyond count. When the runtime ends, calls whose futures were dropped are
+    /// waited for, but for no longer than five seconds.
     pub fn file_threads(mut self, threads: usize) -> Self {
         self.pools.files = Some(threads);
         self

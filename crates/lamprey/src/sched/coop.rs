@@ -13,8 +13,12 @@
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the
 //!   worker would wait for on the kernel thread, for ever. But a thread that fails in such calls again and
 //!   again ([`tried`]), or only looks ([`look`]), [`TRIES`] times and then for [`TRY_LIMIT`], is waiting, and
-//!   yields. A call that succeeds and changes something begins the count anew; one that looks does not, nor
-//!   does a lock that was free, or a permit: what is behind it may be what the thread waits for.
+//!   yields. A call that succeeds and changes something begins the count anew, and so does a scheduling point
+//!   or the next poll of a task; one that looks does not, nor does a lock that was free, or a permit: what is
+//!   behind it may be what the thread waits for.
+//! * A look at the **clock** does not count: nobody waits for another thread that way, and libraries read it
+//!   under their locks (hyper does, for each frame). Only in a simulation, whose time stands still until all
+//!   wait, many of them do.
 //! * A **parasite that ends at once** is like a function call: neither its start nor its join counts. In a
 //!   host that does nothing else for milliseconds, one join does ([`starts`](super::parasite::starts)).
 //!
@@ -50,7 +54,7 @@
 #[cfg(not(loom))]
 use super::parasite::task::Task;
 #[cfg(not(loom))]
-use super::worker::turns::{CALLS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
+use super::worker::turns::{CALLS, CLOCK_LOOKS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
 use super::{must_not_block, unwind_cancelled, worker::Worker};
 #[cfg(not(loom))]
@@ -151,7 +155,7 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
         if is_in_vain(&result) {
-            worker.try_in_vain();
+            worker.count_try();
         } else {
             worker.turns.tries.set(2 * TRIES);
         }
@@ -168,7 +172,7 @@ pub(crate) fn looked<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     if is_in_vain(&result)
         && let Some(worker) = Worker::current()
     {
-        worker.try_in_vain();
+        worker.count_try();
     }
     #[cfg(loom)]
     let _ = is_in_vain;
@@ -182,6 +186,20 @@ pub(crate) fn look() {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
         worker.count_try();
+    }
+}
+
+/// Called at the start of a call that reads the clock.
+pub(crate) fn look_at_clock() {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current()
+        && worker.shared.options.simulated
+    {
+        let left = worker.turns.clock_looks.get() - 1;
+        worker.turns.clock_looks.set(if left == 0 { CLOCK_LOOKS } else { left });
+        if left == 0 {
+            worker.count_try();
+        }
     }
 }
 
@@ -212,6 +230,7 @@ impl Worker {
     /// left: the budget begins anew.
     pub(super) fn forget_time_slice(&self) {
         self.turns.looker.set((std::ptr::null(), 0));
+        self.turns.trier.set((std::ptr::null(), 0, 0));
         self.parasites.starts.forget();
     }
 
@@ -311,16 +330,6 @@ impl Worker {
         false
     }
 
-    #[cold]
-    fn try_in_vain(&self) {
-        if self.shared.options.simulated {
-            // A thread that tries again and again waits for others.
-            self.let_others_go_first();
-            return;
-        }
-        self.count_try();
-    }
-
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn count_try(&self) {
         let left = self.turns.tries.get() - 1;
@@ -330,24 +339,22 @@ impl Worker {
         }
     }
 
-    /// Notes when that is; if it was `noted` before, yields once it has been long enough.
+    /// Notes who tries, and when; if it is the one `noted` before, which has done nothing else since, yields once
+    /// it has been long enough.
     #[cold]
     #[inline(never)]
     fn after_many_tries(&self, noted: bool) {
-        let turns = &self.turns;
-        if self.shared.options.simulated {
-            turns.tries.set(TRIES);
-            self.let_others_go_first();
-            return;
-        }
-        let now = clock::ticks();
-        if !noted {
+        let (turns, now) = (&self.turns, clock::ticks());
+        turns.tries.set(TRIES);
+        let polls = self.remote.counters.attached.get();
+        let trier = (self.running().as_ptr().cast_const(), self.budget.get(), polls);
+        if !noted || turns.trier.get() != trier {
+            turns.trier.set(trier);
             turns.tried.set(now);
             return;
         }
-        turns.tries.set(TRIES);
         let limit = turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
-        if now.wrapping_sub(turns.tried.get()) >= limit {
+        if self.shared.options.simulated || now.wrapping_sub(turns.tried.get()) >= limit {
             self.let_others_go_first();
         }
     }

@@ -170,6 +170,58 @@ fn nobody_gives_way_where_nobody_may() {
     within(FOREVER, || look_for_long(&IVar::new()));
 }
 
+/// Looks a few times under a lock of `std`, as a library does for each message that it handles.
+fn handle_a_message(lock: &std::sync::Mutex<IVar<u8>>) {
+    let value = lock.lock().unwrap();
+    for _ in 0..20 {
+        assert!(value.try_get().is_none() && !lamprey::is_cancelled());
+        let _now = lamprey::sim::now();
+    }
+}
+
+/// A thread that has given way with the lock would leave the other one, and with it their worker, waiting for ever.
+#[test]
+fn who_works_between_its_looks_does_not_give_way_under_a_lock_of_std() {
+    fn all_handle_messages() {
+        let lock = Arc::new(std::sync::Mutex::new(IVar::new()));
+        let hosts = [(), ()].map(|()| {
+            let lock = lock.clone();
+            spawn(move || {
+                for _ in 0..5_000 {
+                    handle_a_message(&lock);
+                    lamprey::yield_now();
+                }
+            })
+        });
+        let parasites = [(), ()].map(|()| {
+            let (lock, mut polls) = (lock.clone(), 0);
+            lamprey::parasite(std::future::poll_fn(move |context| {
+                handle_a_message(&lock);
+                polls += 1;
+                context.waker().wake_by_ref();
+                if polls < 5_000 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+            }))
+        });
+        hosts.map(|host| host.join().unwrap());
+        parasites.into_iter().for_each(|parasite| _ = parasite.join().unwrap());
+    }
+    run(1, all_handle_messages);
+    within(FOREVER, || lamprey::Runtime::simulated(1).run(all_handle_messages));
+}
+
+/// No thread waits for another by reading the clock, and libraries do so under their locks.
+#[test]
+fn who_reads_the_clock_does_not_give_way() {
+    run(1, || {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let others = turns.clone();
+        spawn(move || others.fetch_add(1, Ordering::Relaxed));
+        let until = Instant::now() + Duration::from_millis(20);
+        while lamprey::sim::now() < until {}
+        assert_eq!(turns.load(Ordering::Relaxed), 0);
+    });
+}
+
 /// In a simulation the clock goes on while somebody waits for it by looking.
 #[test]
 fn who_looks_at_the_clock_of_a_simulation() {

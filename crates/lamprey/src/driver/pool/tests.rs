@@ -131,3 +131,45 @@ fn a_pool_dropped_by_its_own_thread_does_not_wait_for_itself() {
     shared.run(move || drop(pool));
     eventually("its thread ends", || own.lock().threads == 0);
 }
+
+fn pool_of_files(max: usize) -> Pools {
+    Pools([Arc::new(PoolShared::new(Class::Files, max, 0, Duration::from_secs(10)))].into())
+}
+
+#[test]
+fn calls_of_files_that_are_held_do_not_count() {
+    let pool = pool_of_files(2);
+    let (let_go, held_up) = mpsc::channel::<()>();
+    let held_up = std::sync::Mutex::new(held_up);
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| call(&pool, || held_up.lock().unwrap().recv().unwrap_err()));
+        }
+        eventually("all run", || pool.shared().lock().threads >= 20);
+        assert_eq!(call(&pool, || 1), 1);
+        drop(let_go);
+    });
+    // Those that were started in the place of others have ended.
+    eventually("none is held, and no more rest than may", || {
+        let state = &*pool.shared();
+        let state = state.lock();
+        state.lookout.held() == 0 && state.threads <= 2 && state.counted() == state.threads
+    });
+    assert_eq!(call(&pool, || 2), 2);
+}
+
+#[test]
+fn calls_that_nobody_waits_for_do_not_hold_up_the_end() {
+    let pool = pool_of_files(1);
+    let (let_go, held_up) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let forsaken = move || {
+        begun.send(()).unwrap();
+        let _ = held_up.recv();
+    };
+    pool.install();
+    start(Class::Files, forsaken).ok().unwrap();
+    has_begun.recv().unwrap();
+    drop(pool);
+    drop(let_go);
+}
