@@ -14,6 +14,8 @@
 //!   HACKING.md ([`rooms`]). In `sched` no more than two files use each other ([`circles`]).
 //! * **citations**: in Rust files and in pages (`*.md`) papers have titles, not names of files, and nothing leads to where the
 //!   project would be after a release ([`citations`]).
+//! * **reader**: the public documentation of a crate names no private module and no file of its sources, and has no
+//!   section for those who work on it ([`reader`]).
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are
 //!   listed.
 //!
@@ -31,6 +33,7 @@
 mod circles;
 mod citations;
 mod lex;
+mod reader;
 mod rooms;
 mod rules;
 
@@ -86,6 +89,8 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
     }
     let circles = report.circles.errors();
     report.errors.extend(circles.iter().map(|circle| format!("{}:1: {circle}", rooms::SOURCES)));
+    let unseen = report.docs.errors();
+    report.errors.extend(unseen);
     Ok(report)
 }
 

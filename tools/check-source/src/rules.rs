@@ -2,6 +2,7 @@
 
 use crate::circles::Circles;
 use crate::lex::{Lexed, lex};
+use crate::reader::Docs;
 use crate::rooms::{self, Rooms};
 use std::fmt;
 
@@ -36,6 +37,7 @@ pub struct Report {
     pub errors: Vec<String>,
     pub rooms: Rooms,
     pub circles: Circles,
+    pub docs: Docs,
 }
 
 /// Applies every rule to one file; `test` if it is a file of tests.
@@ -48,6 +50,7 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
     if !test {
         file.size();
         file.rooms();
+        file.docs(text);
     }
     for token in 0..lexed.tokens.len() {
         match lexed.tokens[token].text {
@@ -292,6 +295,11 @@ impl File<'_> {
         if let Some(path) = path.filter(|path| !rooms::is_no_room(path)) {
             self.report.circles.file(path, self.lexed, |token| self.outline.test[token]);
         }
+    }
+
+    fn docs(&mut self, text: &str) {
+        let test = &self.outline.test;
+        self.report.docs.file(self.name, text, self.lexed, |token| test[token]);
     }
 
     fn unsafety(&mut self, token: usize, test: bool) {

@@ -58,8 +58,8 @@
 //! An actor is a host, a [`mailbox`](mod@crate::mailbox) (or a [`bounded`](mod@crate::bounded) channel), and a record
 //! of its run: a [`CancelToken`](crate::CancelToken) that ends it, and an [`IVar`](crate::IVar) that its end fills.
 //! There is no scheduler of actors, and no protocol that is not one of those.
-//!
-//! Reading order: `life` (a run and its end), `inbox`, `address`, `weak`.
+
+// Reading order: `life` (a run and its end), `inbox`, `address`, `weak`.
 
 mod address;
 mod err;

@@ -39,14 +39,14 @@
 //!     assert_eq!(stat.recv(), Ok(0)); // the first; the others were dropped
 //! });
 //! ```
-//!
-//! # Invariants
-//! 1. A place is taken by a value, or granted to a sender that has been woken for it, or free. A value is
-//!    free to be received, or granted to a receiver (`channel::gate`).
-//! 2. A thread that waits is served by its slot, a future by a grant. A receiver that waits gets a value from
-//!    the sender's section, the oldest one that is there; a sender that waits has its value put into the
-//!    buffer by the receiver's section that makes room; either only if nobody waits on the other side, who would have
-//!    to be served too: then the thread is woken by a grant, and acts itself.
+
+// # Invariants
+// 1. A place is taken by a value, or granted to a sender that has been woken for it, or free. A value is
+//    free to be received, or granted to a receiver (`channel::gate`).
+// 2. A thread that waits is served by its slot, a future by a grant. A receiver that waits gets a value from
+//    the sender's section, the oldest one that is there; a sender that waits has its value put into the
+//    buffer by the receiver's section that makes room; either only if nobody waits on the other side, who would have
+//    to be served too: then the thread is woken by a grant, and acts itself.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};

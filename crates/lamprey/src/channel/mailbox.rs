@@ -56,10 +56,10 @@
 //! # How it is done
 //! Values lie in chunks. Senders fill a list of chunks under the lock; the receiver takes the list out as a
 //! whole and reads it without the lock. Chunks are allocated outside of the lock too.
-//!
-//! # Invariants
-//! The values of the receiver's own list are older than all in the state. Of the chunks in the state only the
-//! last may have room, and only a single one may be empty.
+
+// # Invariants
+// The values of the receiver's own list are older than all in the state. Of the chunks in the state only the
+// last may have room, and only a single one may be empty.
 
 use super::chunks::{self, Chunks, chunk};
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};

@@ -35,10 +35,10 @@
 //!     assert_eq!(seen.into_inner(), 999);
 //! });
 //! ```
-//!
-//! # Invariants
-//! 1. A value that waits is free to be received, or granted to a receiver that has been woken for it (`channel::gate`).
-//! 2. Chunks are allocated and freed outside of the lock (`chunks`).
+
+// # Invariants
+// 1. A value that waits is free to be received, or granted to a receiver that has been woken for it (`channel::gate`).
+// 2. Chunks are allocated and freed outside of the lock (`chunks`).
 
 use super::chunks::{self, Chunks};
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
