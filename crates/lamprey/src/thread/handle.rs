@@ -94,7 +94,7 @@ impl Handle {
         result
     }
 
-    /// As [`run_borrowing`](Self::run_borrowing), for a runtime that the caller drives: `drive` is called with the
+    /// As [`run_borrowing`](Self::run_borrowing), `main` too, for a runtime that the caller drives: `drive` is called with the
     /// question whether the host has ended, which it has when `drive` returns.
     pub(crate) fn run_driven<T: Send>(
         &self,
@@ -102,7 +102,8 @@ impl Handle {
         main: impl FnOnce() -> T + Send,
         drive: impl FnOnce(&dyn Fn() -> bool),
     ) -> Result<T, JoinError> {
-        let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
+        let builder = Builder::new().name("main");
+        let builder = builder.stack_size(stack_size::of_main(self.shared.stack_size) as usize);
         // SAFETY: this returns only when the host has ended, so what `main` borrows outlives it; an unwind, or a return of
         // `drive` before that, aborts (`StaysHere`).
         let host = unsafe { builder.launch(&self.shared, site, main) }

@@ -1,8 +1,11 @@
 //! What the compiler says of arms of `select!` that are wrong: at which token, and which form is right.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Arms, with `§` in front of the wrong token, and a part of the error.
 const CASES: &[(&str, &str)] = &[
@@ -31,21 +34,55 @@ const CASES: &[(&str, &str)] = &[
     ("recv(rx) => (), §, default => ()", "one comma"),
 ];
 
-/// The newest build of the crate beside this test.
-fn library() -> PathBuf {
+/// A right program, which a build that can be used compiles without a word.
+const RIGHT: &str = "pub fn f(rx: lamprey::Receiver<u8>) { lamprey::select! { recv(rx) -> m => drop(m) } \
+                     lamprey::spawn(|| lamprey::block(|| ())); }";
+
+/// The newest build of the crate beside this test that can be used. Another build may run: it replaces files, writes them
+/// bit by bit, and leaves those behind whose parts are gone.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let end = Instant::now() + Duration::from_secs(120);
+        loop {
+            let mut said = String::new();
+            for build in builds() {
+                said = compiled_with(&build, RIGHT);
+                if said.is_empty() {
+                    return build;
+                }
+            }
+            assert!(Instant::now() < end, "no build of the crate can be used: {said}");
+            thread::sleep(Duration::from_millis(200));
+        }
+    })
+}
+
+/// The builds of the crate beside this test, the newest first.
+fn builds() -> Vec<PathBuf> {
     let here = std::env::current_exe().unwrap();
-    let files = fs::read_dir(here.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let files = fs::read_dir(here.parent().unwrap()).unwrap().filter_map(|file| Some(file.ok()?.path()));
     let is_ours = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("liblamprey-") && name.ends_with(".rlib")
     };
-    files.filter(is_ours).max_by_key(|path| path.metadata().unwrap().modified().unwrap()).unwrap()
+    let dated = |path: PathBuf| Some((path.metadata().ok()?.modified().ok()?, path));
+    let mut builds: Vec<_> = files.filter(is_ours).filter_map(dated).collect();
+    builds.sort();
+    builds.into_iter().rev().map(|(_, path)| path).collect()
 }
 
 /// What the compiler says of `source`: a line for each error.
 fn compiled(source: &str) -> String {
-    let library = library();
-    let file = std::env::temp_dir().join(format!("lamprey-select-{}.rs", std::process::id()));
+    compiled_with(library(), source)
+}
+
+/// As [`compiled`], with this build of the crate.
+fn compiled_with(library: &Path, source: &str) -> String {
+    static FILES: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: the numbers need only be different.
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("lamprey-select-{}-{number}.rs", std::process::id()));
     fs::write(&file, source).unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--error-format=short", "-o"]);
@@ -78,10 +115,26 @@ fn wrong_arms_are_errors_at_the_wrong_token_that_say_what_is_right() {
 
 #[test]
 fn what_is_no_closure_is_refused_with_the_form_that_is_right() {
-    let calls = ["spawn", "parasite_fn", "run", "block", "compute", "shield"];
-    let source: String =
-        calls.iter().map(|call| format!("fn {call}() {{ lamprey::{call}(async {{ 5 }}); }}\n")).collect();
-    let said = compiled(&source);
+    let calls = [
+        "lamprey::spawn(async { 5 })",
+        "lamprey::spawn(async move { vec![5] })",
+        "lamprey::spawn(later())",
+        "lamprey::spawn(5)",
+        "lamprey::Builder::new().spawn(later())",
+        "handle.spawn(async {})",
+        "handle.spawn(later())",
+        "lamprey::scope(|s| { s.spawn(async { 5 }); })",
+        "lamprey::scope(|s| { s.parasite_fn(later()); })",
+        "lamprey::parasite_fn(async { 5 })",
+        "lamprey::parasite_fn_local(async { 5 })",
+        "lamprey::run(async { 5 })",
+        "lamprey::block(async { 5 })",
+        "lamprey::compute(async { 5 })",
+        "lamprey::shield(async { 5 })",
+    ];
+    let call = |(at, call): (usize, &&str)| format!("fn f{at}(handle: lamprey::Handle) {{ {call}; }}\n");
+    let source: String = calls.iter().enumerate().map(call).collect();
+    let said = compiled(&(source + "async fn later() {}\n"));
     for (at, call) in calls.iter().enumerate() {
         let place = format!(".rs:{}:", at + 1);
         let found = said

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod closures;
 mod extremes;
 mod handles;
 mod hosts;
