@@ -55,7 +55,7 @@
 //!   something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. A host that only tries
 //!   or looks (`try_recv` in vain, `try_lock`, `is_closed`, `len`, `is_cancelled`; a future that it polls by hand), again and
 //!   again for more than 2 ms, yields too. Calls that never wait, change something and
-//!   succeed (the `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at
+//!   succeed (the `send` of a channel without a bound, `try_send`, `try_recv`, [`spawn`], the join of a parasite that has ended at
 //!   once) do not yield, except for one join of a parasite every few milliseconds. A host that computes for
 //!   long without such calls holds up the others that have started on its worker (an idle worker runs those
 //!   that can run elsewhere, within about a millisecond); give such work to [`compute`].
