@@ -5,6 +5,11 @@
 //! or its file system cannot tell, is it left to the kernel's io_uring, or, where the runtime has none
 //! ([`Io`](crate::Io)), to the pool for files. Files opened with `O_DIRECT` always wait.
 //!
+//! FIFOs, terminals, timers and devices are files as well, and may keep a caller for ever. Of what the kernel can poll, a call that would
+//! wait waits in the event loop: it takes no kernel thread, and can be cancelled. The rest (a file server that is gone, a
+//! device that cannot be polled) waits on a thread of the pool that soon does not count against the pool's limit
+//! ([`file_threads`](crate::RuntimeBuilder::file_threads)). So neither holds up the calls of other files.
+//!
 //! | to do | call |
 //! |---|---|
 //! | a whole file | [`read`](read()), [`read_to_string`], [`write`](write()), [`copy`] |
@@ -118,7 +123,7 @@ use simulated::on_disk;
 ///
 /// # Cancellation
 /// Not interruptible while a call is on the pool for files, or the kernel is in the middle of it. A cancelled host
-/// unwinds only before anything is read or written.
+/// unwinds only before anything is read or written; also while it waits for a FIFO, a terminal or a timer to have something, or room.
 ///
 /// # Blocking
 /// A read or write at the cursor transfers at most 1 MiB, in one system call; other threads may run before
@@ -132,7 +137,13 @@ use simulated::on_disk;
 /// # In async code
 /// Each call has an awaitable form. If its future is dropped while it waits, the call may still be made, and its
 /// result is lost: so a `read_async` that is dropped may have moved the file's cursor, and a `write_async` may
-/// have written. Converting the file into another type waits for such a call.
+/// have written. Converting the file into another type waits for such a call. A `read_async` that waits for a FIFO or
+/// a timer loses nothing when it is dropped.
+///
+/// # FIFOs
+/// The mode of an open file is left alone, because others may share it. A FIFO is opened once more, in non-blocking mode, when a call
+/// first has to wait; the second descriptor is closed with the `File`. Where that is refused (no `/proc`, no permission) such calls are made on
+/// the pool. In a FIFO that the program has opened with `O_NONBLOCK` calls fail with `WouldBlock`.
 pub struct File {
     /// Before `file`, which it has registered with an event loop; made by the first call that has to wait.
     ready: OnceLock<Box<ready::Ready>>,

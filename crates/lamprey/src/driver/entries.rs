@@ -123,24 +123,18 @@ impl<E> Entries<E> {
     /// The future of an operation was dropped: it is to be withdrawn, or given up. The caller then sees to it that the
     /// owner does not sleep.
     pub(crate) fn leave(&self, data: u64, record: Arc<dyn Any + Send + Sync>) {
-        let mut left = self.left();
-        if let Some(left) = &mut *left {
-            left.push(Left { data, _record: record });
-            // Release pairs with the Acquire load in `has_left`.
-            self.has_left.store(true, Ordering::Release);
-        }
+        self.leave_again([Left { data, _record: record }]);
     }
 
     /// The kernel could not be entered: to be given up later.
-    pub(crate) fn leave_again(&self, back: Vec<Left>) {
-        if back.is_empty() {
-            return;
-        }
+    pub(crate) fn leave_again(&self, back: impl IntoIterator<Item = Left>) {
         let mut left = self.left();
         if let Some(left) = &mut *left {
             left.extend(back);
-            // Release pairs with the Acquire load in `has_left`.
-            self.has_left.store(true, Ordering::Release);
+            if !left.is_empty() {
+                // Release pairs with the Acquire load in `has_left`.
+                self.has_left.store(true, Ordering::Release);
+            }
         }
     }
 
