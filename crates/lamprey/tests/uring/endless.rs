@@ -202,7 +202,7 @@ fn a_read_that_is_given_up_loses_nothing() {
 
 #[test]
 fn writes_that_find_no_room_take_no_thread_from_others() {
-    const BYTES: usize = 100_000;
+    const BYTES: usize = 10_000;
     with_few(|_| {
         let (reader, writer) = ends(&fifo("full"));
         let writer = Arc::new(File::from(writer));
