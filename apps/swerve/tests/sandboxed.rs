@@ -84,7 +84,7 @@ fn check(server: &Confined, what: &str) {
 #[test]
 fn what_is_refused_is_not_needed() {
     if !can_confine() {
-        return eprintln!("skipped: nothing can be refused here");
+        return;
     }
     for &(name, call, is_met) in CALLS {
         let mut hits = 0;
@@ -102,7 +102,7 @@ fn what_is_refused_is_not_needed() {
 #[test]
 fn a_server_does_without_all_of_it_at_once() {
     if !can_confine() {
-        return eprintln!("skipped: nothing can be refused here");
+        return;
     }
     let refusals: Vec<_> = CALLS.iter().map(|&(_, call, _)| Refusal { call, only: None }).collect();
     for error in [libc::EPERM, libc::ENOSYS] {
