@@ -105,6 +105,7 @@ impl Worker {
     #[inline(never)]
     pub(super) fn root_is_due(&self) -> bool {
         if self.shared.options.simulated {
+            self.tell_stop(self.running_ref());
             self.budget.set(1);
             return true;
         }

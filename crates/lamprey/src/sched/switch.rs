@@ -157,6 +157,9 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
+        if self.shared.options.simulated {
+            self.tell_stop(me);
+        }
         if self.is_long(me) {
             self.inflate_thread(me);
         }

@@ -14,13 +14,16 @@
 
 use super::runtime::{Config, make_worker};
 use super::shared::Shared;
+use super::thread::{Thread, ThreadState};
 use super::timers::{self, Timers};
 use super::worker::{InPage, Worker};
+use crate::world::{self, ENDS, WAITS, YIELDS};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
+use swapstack::Stack;
 
 /// What else is one per kernel thread and belongs to a worker.
 pub(crate) trait Locals {
@@ -28,6 +31,8 @@ pub(crate) trait Locals {
     fn exchange(&mut self);
 }
 
+/// Bytes of stack that it takes to find out which calls a thread is in.
+const PLACE_ROOM: usize = 16 << 10;
 /// Turns of parasites in a row.
 const MOST_TURNS: u32 = 64;
 
@@ -176,7 +181,7 @@ impl VirtualWorker {
     }
 
     /// Its started threads that have not ended, newest first.
-    pub(crate) fn threads(&self, mut see: impl FnMut(&super::thread::Thread)) {
+    pub(crate) fn threads(&self, mut see: impl FnMut(&Thread)) {
         let Some(worker) = self.worker() else { return };
         let mut next = worker.newest.get();
         // SAFETY: listed threads are alive until they end, which none does during this loop.
@@ -187,7 +192,45 @@ impl VirtualWorker {
     }
 }
 
+/// True if the calling thread is one of the program's, on a stack with room for finding out where it is.
+pub(crate) fn caller_has_place() -> bool {
+    Worker::current().is_some_and(|worker| {
+        let me = worker.running_ref();
+        !ptr::eq(me, &raw const worker.root) && has_place(me)
+    })
+}
+
+/// True if the stack of the running thread `me` has room for finding out where it is.
+fn has_place(me: &Thread) -> bool {
+    let stack = me.stack.take();
+    let here = ptr::from_ref(&stack).addr();
+    let limit = stack.as_ref().map_or(0, |stack| stack.limit().addr().get());
+    me.stack.set(stack);
+    here.saturating_sub(limit) >= PLACE_ROOM
+}
+
 impl Worker {
+    /// Tells the simulation's log why and where the running thread stops. Called on its stack, in the middle of its block;
+    /// of a thread that has ended, the root is the running one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_stop(&self, me: &Thread) {
+        if ptr::eq(me, &raw const self.root) {
+            world::with(|world| world.stops(format_args!("{ENDS}"), false));
+            return;
+        }
+        let why = match me.state.get() {
+            ThreadState::Blocked | ThreadState::Committed => Some(me.reason.get()),
+            ThreadState::Runnable => None,
+            _ => return,
+        };
+        let has_place = has_place(me);
+        world::with(|world| match why {
+            Some(reason) => world.stops(format_args!("{WAITS}{reason}"), has_place),
+            None => world.stops(format_args!("{YIELDS}"), has_place),
+        });
+    }
+
     fn is_refused_none(&self) -> bool {
         // SAFETY: only this kernel thread reaches the list; the reference ends here.
         unsafe { &*self.refused.get() }.is_empty()

@@ -3,9 +3,10 @@
 use super::attempt::{Attempt, attempt};
 use super::builder::SimBuilder;
 use super::progress::Progress;
+use super::run::CHOSEN;
 use super::shrink::shrink;
 use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
-use crate::world::{Draws, GIVES_WAY};
+use crate::world::{Draws, ENDS, GIVES_WAY, PLACES, WAITS, YIELDS};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
@@ -190,7 +191,7 @@ impl Explore {
         let text = shrunk.failure.clone().unwrap_or_default();
         let (left, again) = (shrunk.used.len(), attempt(program, shrunk.draws.clone(), true));
         print_log(&again.log);
-        print_switches(&again.log);
+        print_switches(&again.log, left);
         crate::bug::say!("a run has failed: {text}");
         crate::bug::say!(
             "{left} of its {all} choices by chance are left. Repeat it, and print its log: {SEED}={} (unshrunk: {SEED}={full})",
@@ -230,12 +231,39 @@ fn repeat(draws: &Draws, program: &impl Fn(SimBuilder)) {
     }
 }
 
-/// Prints where threads give way in a run that has been shrunk: where the program must be interrupted to fail.
-fn print_switches(log: &str) {
-    let lines: Vec<_> = log.lines().filter(|line| line.contains(GIVES_WAY)).collect();
-    if !lines.is_empty() && lines.len() <= MOST_SWITCHES {
-        crate::bug::say!("it fails by these switches, in milliseconds:\n{}", lines.join("\n"));
+/// Prints where threads are switched by chance in a run that has been shrunk to `left` choices: where the program must be
+/// interrupted to fail, and which thread must go on where one waits.
+fn print_switches(log: &str, left: usize) {
+    let lines = switches(log);
+    let first = lines[..lines.len().min(MOST_SWITCHES)].join("\n");
+    match lines.len() {
+        0 if left == 0 => crate::bug::say!(
+            "it fails without any switch by chance: the threads run in the order in which they became ready"
+        ),
+        0 => crate::bug::say!("it fails without a switch by chance: what is left are delays and faults"),
+        MOST_SWITCHES.. => {
+            crate::bug::say!("it fails by many switches. The first of them, in milliseconds:\n{first}")
+        }
+        _ => crate::bug::say!("it fails by these switches, in milliseconds:\n{first}"),
     }
+}
+
+/// The lines of a log that tell of a switch by chance: where a thread gives way, or starts another one on another worker; or
+/// which one is chosen, after where the one before it waits or yields.
+fn switches(log: &str) -> Vec<&str> {
+    let (mut lines, mut stop) = (Vec::new(), None);
+    for line in log.lines() {
+        if line.contains(GIVES_WAY) || line.contains(PLACES) {
+            lines.push(line);
+            stop = None;
+        } else if line.contains(WAITS) || line.contains(YIELDS) || line.contains(ENDS) {
+            stop = Some(line);
+        } else if line.ends_with(CHOSEN) {
+            lines.extend(stop.take());
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Prints the end of a log, and writes all of it to a file, in the place of the last one that this program has written.

@@ -2,7 +2,8 @@
 
 use crate::memory::lasting::lasting_local;
 use crate::sched::policy::{Idle, NewThread, Parasites, Place, Policy, Ready, Unstarted, Why, Workers};
-use crate::world::{self, MachineId};
+use crate::sched::virtual_worker::caller_has_place;
+use crate::world::{self, MachineId, PLACES};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -130,7 +131,10 @@ impl Policy for Deferred {
         let step = world::with(|world| world.chance.below(all as u32)).unwrap_or(0);
         match (here + step as usize) % all {
             there if there == here => Place::Here,
-            there => Place::On(there),
+            there => {
+                world::with(|world| world.stops(format_args!("{PLACES}{there}"), caller_has_place()));
+                Place::On(there)
+            }
         }
     }
 

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// What a step of a thread takes of the simulation's time.
 const STEP: Duration = Duration::from_micros(1);
+/// The end of a line of the log: the thread runs ahead of others by chance.
+pub(super) const CHOSEN: &str = ", chosen by chance";
 /// How many steps are between two looks at timers and sockets, while threads are ready.
 const POLL: u64 = 32;
 /// Steps that the threads have to end after the program has.
@@ -175,14 +177,16 @@ impl Run {
         if steps.is_multiple_of(POLL) {
             self.poll();
         }
+        let drawn = self.world.chance.count();
         let Some(entry) = self.scheduler.borrow_mut().take(&self.list, &self.world) else { return false };
+        let by_chance = self.world.chance.count() != drawn;
         let Some(worker) = self.give_to(entry.at) else {
             crate::bug::bug!("a thread of a worker that has ended is ready")
         };
         self.steps.set(steps);
         self.world.advance(STEP);
         self.world.set_ready(self.list.len());
-        self.log_step(&entry);
+        self.log_step(&entry, by_chance);
         let at = entry.at;
         if worker.has_parasites() {
             // They are ahead.
@@ -195,7 +199,8 @@ impl Run {
         true
     }
 
-    fn log_step(&self, entry: &super::ready::Entry) {
+    /// `by_chance`: it is not the one that has been ready for longest.
+    fn log_step(&self, entry: &super::ready::Entry, by_chance: bool) {
         let (at, thread) = (entry.at, &entry.thread);
         let who = u64::from(at.machine.0) << 32 | at.worker as u64;
         self.world.step([who, entry.id, self.list.len() as u64], |line| {
@@ -207,6 +212,9 @@ impl Run {
             }
             if let Some(name) = thread.name() {
                 let _ = write!(line, " `{name}`");
+            }
+            if by_chance {
+                line.push_str(CHOSEN);
             }
         });
     }

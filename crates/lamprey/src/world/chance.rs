@@ -49,6 +49,11 @@ impl Chance {
         self.used.borrow().clone()
     }
 
+    /// How many draws have given a number other than 0.
+    pub(crate) fn count(&self) -> usize {
+        self.used.borrow().len()
+    }
+
     /// The next 64 random bits; `None` if this draw is not by chance. `takes` says whether they give something else than
     /// the draw's default.
     fn bits(&self, takes: impl FnOnce(u64) -> bool) -> Option<u64> {

@@ -3,16 +3,28 @@
 use super::chance::mix;
 use super::place;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::{Arguments, Write};
 use std::time::Duration;
 
 /// Stands for a place in the text.
 const PLACE: char = '\u{1}';
 
+/// Most places that are looked for in a run: each takes some microseconds, and a run may have millions.
+const MOST_PLACES: usize = 100_000;
+
+/// The places in the text, where `PLACE` stands for them.
+#[derive(Default)]
+struct Places {
+    /// For each of them the number of its calls.
+    all: Vec<u32>,
+    /// The calls that threads were in, each once, with their numbers.
+    calls: BTreeMap<Vec<usize>, u32>,
+}
+
 pub(super) struct Log {
     text: Option<RefCell<String>>,
-    /// The calls of threads at places in the text, where `PLACE` stands for them.
-    places: RefCell<Vec<Vec<usize>>>,
+    places: RefCell<Places>,
     hash: Cell<u64>,
 }
 
@@ -40,12 +52,16 @@ impl Log {
         self.keep(at, line);
     }
 
-    /// Adds a line to the text only, with the place where the calling thread is.
-    pub(super) fn place(&self, at: Duration, line: &str) {
+    /// Adds a line to the text only, with the place where the calling thread is if `placed`.
+    pub(super) fn place(&self, at: Duration, line: Arguments<'_>, placed: bool) {
         self.keep(at, |text| {
-            text.push_str(line);
-            text.push(PLACE);
-            self.places.borrow_mut().push(place::calls());
+            let _ = text.write_fmt(line);
+            let places = &mut *self.places.borrow_mut();
+            if placed && places.all.len() < MOST_PLACES {
+                text.push(PLACE);
+                let next = places.calls.len() as u32;
+                places.all.push(*places.calls.entry(place::calls()).or_insert(next));
+            }
         });
     }
 
@@ -66,8 +82,13 @@ impl Log {
         let text = self.text.as_ref().map(|text| std::mem::take(&mut *text.borrow_mut())).unwrap_or_default();
         let mut parts = text.split(PLACE);
         let mut whole = parts.next().unwrap_or_default().to_owned();
-        for (calls, part) in self.places.take().iter().zip(parts) {
-            whole.push_str(&place::text_of(calls));
+        let places = self.places.take();
+        let mut texts = vec![String::new(); places.calls.len()];
+        for (calls, number) in &places.calls {
+            texts[*number as usize] = place::text_of(calls);
+        }
+        for (number, part) in places.all.iter().zip(parts) {
+            whole.push_str(&texts[*number as usize]);
             whole.push_str(part);
         }
         whole

@@ -79,6 +79,14 @@ pub(crate) struct World {
 
 /// A line of the log: a thread gives way by chance, at a call that need not wait.
 pub(crate) const GIVES_WAY: &str = "    gives way by chance";
+/// A line of the log: a thread gives way because it has made many calls that need not wait.
+const GIVES_WAY_LATE: &str = "    gives way after many calls";
+/// The beginnings of other lines that say where a thread has stopped.
+pub(crate) const WAITS: &str = "    waits: ";
+pub(crate) const YIELDS: &str = "    yields";
+pub(crate) const ENDS: &str = "    ends";
+/// The beginning of a line of the log: a thread starts a host that begins on another worker, by chance.
+pub(crate) const PLACES: &str = "    starts a host by chance on worker ";
 
 /// See `World::drive`.
 pub(crate) type Drive = fn(&dyn Fn() -> bool) -> bool;
@@ -209,8 +217,9 @@ impl World {
         let gives_way = by_chance || calls >= MOST_CALLS;
         self.calls.set(if gives_way { 0 } else { calls });
         self.by_chance.set(by_chance);
-        if by_chance {
-            self.log.place(self.elapsed.get(), GIVES_WAY);
+        if gives_way {
+            let line = if by_chance { GIVES_WAY } else { GIVES_WAY_LATE };
+            self.log.place(self.elapsed.get(), format_args!("{line}"), true);
         }
         gives_way
     }
@@ -218,6 +227,12 @@ impl World {
     /// True if the thread that has given way just now did so by chance, and not because it yields.
     pub(crate) fn take_by_chance(&self) -> bool {
         self.by_chance.replace(false)
+    }
+
+    /// The running thread stops here, or starts another one: a line for the log's text, with the place where it is if it
+    /// `has_place`.
+    pub(crate) fn stops(&self, line: Arguments<'_>, has_place: bool) {
+        self.log.place(self.elapsed.get(), line, has_place);
     }
 
     /// Adds a line to the log.

@@ -4,6 +4,7 @@ use lamprey::sim::{Explore, SimBuilder, explore};
 use lamprey::sync::Mutex;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,6 +31,16 @@ fn failure(run: impl FnOnce()) -> String {
     *catch_unwind(AssertUnwindSafe(run)).expect_err("no run has failed").downcast::<String>().unwrap()
 }
 
+/// What a test says that fails in a process of its own.
+fn own_process(test: &str, set: impl FnOnce(&mut Command)) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--ignored", "--nocapture"]);
+    set(&mut command);
+    let output = command.output().unwrap();
+    assert!(!output.status.success());
+    (String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout)).into_owned()
+}
+
 #[test]
 fn a_lost_update_is_found_and_its_line_repeats_it() {
     let text = failure(|| _ = Explore::new(1000).run(|sim| deposits(sim, 8)));
@@ -38,15 +49,9 @@ fn a_lost_update_is_found_and_its_line_repeats_it() {
     let kept = seed.split_once(':').expect("a shrunk run").1.split(',').count();
     // One who is interrupted between its two calls is enough.
     assert!(kept <= 6, "{seed}");
-    // In a process of its own, because the line is for the environment.
-    let own = std::env::current_exe().unwrap();
-    let mut again = std::process::Command::new(own);
-    again
-        .args(["--exact", "exploring::a_run_that_is_repeated", "--ignored", "--nocapture"])
-        .env("LAMPREY_SEED", seed);
-    let output = again.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-    assert!(!output.status.success() && said.contains("a deposit is lost"), "{said}");
+    // The line is for the environment.
+    let said = own_process("exploring::a_run_that_is_repeated", |again| _ = again.env("LAMPREY_SEED", seed));
+    assert!(said.contains("a deposit is lost"), "{said}");
     let place = said.lines().find(|line| line.contains("gives way by chance")).expect("a switch");
     assert!(place.contains("Mutex") && place.contains("exploring.rs:"), "{place}");
     assert!(said.contains("main/0 runs") || said.contains("main/1 runs"), "{said}");
@@ -142,4 +147,70 @@ fn what_is_rare_happens_in_some_runs_only() {
         .collect();
     assert_eq!(active.len(), 2);
     assert!(!lamprey::sim::buggify("here"));
+}
+
+/// Fails if the second of two hosts is the first that sends, which depends on no call that gives way.
+fn fails_by_its_order(workers: usize) {
+    Explore::new(1000).threads(1).run(|sim| {
+        sim.workers(workers).run(|| {
+            let (tx, rx) = lamprey::unbounded();
+            let hosts = [1, 2].map(|number| {
+                let tx = tx.clone();
+                lamprey::Builder::new()
+                    .name(format!("sends {number}"))
+                    .spawn(move || tx.send(number).unwrap())
+                    .unwrap()
+            });
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+            assert_eq!(rx.recv(), Ok(1), "the order is another one");
+        });
+    });
+}
+
+#[test]
+fn each_step_says_what_it_does_and_where() {
+    let sim = lamprey::Runtime::simulated(1).workers(1);
+    let ((), log) = sim.run_logged(|| {
+        let (tx, rx) = lamprey::channel();
+        let host = lamprey::spawn(move || rx.recv().unwrap());
+        lamprey::yield_now();
+        lamprey::sleep(Duration::from_millis(1));
+        tx.send(()).unwrap();
+        host.join().unwrap();
+    });
+    for (what, call) in
+        [("yields in", "yield_now"), ("waits: receive on a channel in", "recv"), ("waits: sleep in", "sleep")]
+    {
+        let line = log.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{what}:\n{log}"));
+        assert!(line.contains(call) && line.contains("exploring.rs:"), "{line}");
+    }
+}
+
+#[test]
+#[ignore = "run by another test"]
+fn a_run_that_fails_by_its_order() {
+    fails_by_its_order(1);
+}
+
+#[test]
+#[ignore = "run by another test"]
+fn a_run_that_fails_by_its_places() {
+    fails_by_its_order(2);
+}
+
+#[test]
+fn the_switch_that_matters_has_a_place_where_no_thread_gives_way() {
+    let switches = |test| {
+        let said = own_process(test, |_| ());
+        let lines = said.lines().skip_while(|line| !line.contains("it fails by these switches"));
+        lines.skip(1).take_while(|line| line.starts_with(' ')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let of_order = switches("exploring::a_run_that_fails_by_its_order");
+    let [stop, chosen] = &of_order[..] else { panic!("{of_order:?}") };
+    assert!(stop.contains("waits: join in") && stop.contains("exploring.rs:"), "{stop}");
+    assert!(chosen.contains("`sends 2`, chosen by chance"), "{chosen}");
+    let of_places = switches("exploring::a_run_that_fails_by_its_places");
+    let [place] = &of_places[..] else { panic!("{of_places:?}") };
+    assert!(place.contains("starts a host by chance on worker 1 in"), "{place}");
+    assert!(place.contains("exploring.rs:"), "{place}");
 }
