@@ -202,8 +202,8 @@ fn who_works_between_its_looks_does_not_give_way_under_a_lock_of_std() {
                 if polls < 5_000 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
             }))
         });
-        hosts.map(|host| host.join().unwrap());
-        parasites.into_iter().for_each(|parasite| _ = parasite.join().unwrap());
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        parasites.into_iter().for_each(|parasite| parasite.join().unwrap());
     }
     run(1, all_handle_messages);
     within(FOREVER, || lamprey::Runtime::simulated(1).run(all_handle_messages));
