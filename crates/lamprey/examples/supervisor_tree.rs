@@ -1,15 +1,16 @@
 //! A tree of supervisors, told what to do line by line.
 //!
 //! At the top a supervisor of two: the `store`, an actor that counts words, and the `teams`, a supervisor whose children are
-//! added and removed while it runs. Both branches are started again when they fail. Each of those is an actor that passes words on to the store. Who fails is started
-//! again, alone; addresses stay the same, and what is told meanwhile waits.
+//! added and removed while it runs. Each of those is an actor that passes words on to the store. Who fails is started again,
+//! alone; addresses stay the same, and what is told meanwhile waits. Where teams fail too often, their supervisor gives up,
+//! and the whole branch is started again, without teams.
 //!
 //! ```sh
 //! cargo run --example supervisor_tree
 //! add red            a team
 //! say red hello      it tells the store
 //! count hello
-//! crash red          it panics, and is started again
+//! crash red          it fails, and is started again; the fourth time the branch fails with it
 //! crash store        so does the store: what it has counted is lost
 //! remove red
 //! list
@@ -60,11 +61,11 @@ fn team(inbox: &mut Inbox<Team>, store: &Address<Store>) -> Result<(), AnyError>
     Ok(())
 }
 
-/// A supervisor that restarts soon and says why.
-fn supervisor<'env>() -> Supervisor<'env> {
+/// A supervisor that restarts soon and says why, up to so many times in an hour.
+fn supervisor<'env>(restarts: usize) -> Supervisor<'env> {
     Supervisor::new()
         .backoff(Backoff::new(Duration::from_millis(1)))
-        .limit(100, Duration::from_secs(60))
+        .limit(restarts, Duration::from_secs(3600))
         .on_failure(|report| println!("{}: {}", report.child, report.failure))
 }
 
@@ -117,7 +118,8 @@ impl Tree {
     /// The supervisor of the teams that runs now.
     fn orders(&mut self) -> Result<SupervisorHandle, AnyError> {
         loop {
-            if let Some(orders) = self.orders.get() {
+            // One that has failed is there until the next one has started.
+            if let Some(orders) = self.orders.get().filter(|orders| !orders.is_finished()) {
                 return Ok(orders);
             }
             self.orders.changed()?;
@@ -134,11 +136,11 @@ fn main() -> Result<(), AnyError> {
         let (address, inbox) = actor::inbox();
         // A supervisor runs once: each start of this branch makes a new one, without teams, and says which.
         let (started, orders) = watch(None);
-        let top = supervisor().child("store", Restart::OnFailure, inbox.supervised(store)).child(
+        let top = supervisor(100).child("store", Restart::OnFailure, inbox.supervised(store)).child(
             "teams",
             Restart::OnFailure,
             || {
-                let teams = supervisor().until_stopped();
+                let teams = supervisor(3).until_stopped();
                 started.send(Some(teams.handle()))?;
                 Ok(teams.run().map_err(|error| error.to_string())?)
             },

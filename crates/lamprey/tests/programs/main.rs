@@ -92,8 +92,14 @@ impl Running {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits for its end, which must be a success; the rest of its output.
+    /// Writes to its input, which its command must have piped.
+    pub fn tell(&mut self, text: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Ends its input, and waits for its end, which must be a success; the rest of its output.
     pub fn end(mut self) -> String {
+        drop(self.child.stdin.take());
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.output, &mut rest).unwrap();
         assert!(self.child.wait().unwrap().success());

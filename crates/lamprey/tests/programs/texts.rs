@@ -3,6 +3,7 @@
 use crate::{Running, example, fed, folder, text};
 use std::fs;
 use std::io::Write;
+use std::process::Stdio;
 
 #[test]
 fn the_bank_keeps_all_money() {
@@ -38,6 +39,32 @@ fn transfers_at_the_same_time_lose_nothing() {
     let output = text(&fed(example("bank"), &orders).stdout);
     assert_eq!(output.lines().count(), 5 + 500 + 1);
     assert_eq!(output.lines().last(), Some("in all accounts: 500"));
+}
+
+#[test]
+fn a_branch_of_the_supervisor_tree_starts_again_and_works() {
+    let mut command = example("supervisor_tree");
+    command.stdin(Stdio::piped());
+    let mut tree = Running::start(command);
+    // Reports of failures come when they come.
+    let answer = |tree: &mut Running| loop {
+        let line = tree.line();
+        if !line.contains("failed: ") {
+            return line;
+        }
+    };
+    // Twice, because the second one to fail is a branch that was started again.
+    for _ in 0..2 {
+        tree.tell("add red\nsay red hello\n");
+        assert_eq!([(); 2].map(|()| answer(&mut tree)), ["red is there", "red has said hello"]);
+        tree.tell("crash red\ncrash red\ncrash red\ncrash red\n");
+        let given_up = tree.until("teams: failed");
+        assert!(given_up.contains("red"), "{given_up}");
+    }
+    tree.tell("list\ncount hello\nadd red\nsay red hello\ncount hello\n");
+    let answers = [(); 5].map(|()| answer(&mut tree));
+    assert_eq!(answers, ["teams:", "hello: 2", "red is there", "red has said hello", "hello: 3"]);
+    tree.end();
 }
 
 #[test]
