@@ -21,16 +21,16 @@ impl Home {
         self.0.as_ref()
     }
 
-    /// Starts a host; `None` outside of every runtime, if none was given.
+    /// Starts a host of this name; `None` outside of every runtime, if none was given.
     #[cfg(feature = "tower")]
     #[track_caller]
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
+        name: &str,
         f: impl FnOnce() -> T + Send + 'static,
     ) -> Option<lamprey::JoinHandle<T>> {
-        if Handle::current().is_some() {
-            return Some(lamprey::spawn(f));
-        }
-        self.0.as_ref().map(|runtime| runtime.spawn(f))
+        let runtime = Handle::current().or_else(|| self.0.clone())?;
+        let host = lamprey::Builder::new().name(name).spawn_in(&runtime, f);
+        Some(host.expect("neither its stack nor its worker was chosen"))
     }
 }

@@ -25,6 +25,17 @@ fn each_request_has_a_host_that_may_block() {
 }
 
 #[test]
+fn its_host_has_the_path_of_the_handler_as_its_name() {
+    fn who(_: ()) -> Result<String, Infallible> {
+        Ok(lamprey::current().name().unwrap_or_default().to_owned())
+    }
+    run(1, || {
+        let name = call(&mut service(who), ()).unwrap();
+        assert!(name.ends_with("::who"), "{name}");
+    });
+}
+
+#[test]
 fn a_panic_and_an_error_reach_the_caller() {
     run(1, || {
         let mut picky = service(|n: u32| match n {

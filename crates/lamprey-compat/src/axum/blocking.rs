@@ -4,7 +4,8 @@ use ::axum::extract::{FromRequest, FromRequestParts, Request};
 use ::axum::handler::Handler;
 use ::axum::http::StatusCode;
 use ::axum::response::{IntoResponse, Response};
-use lamprey::{Handle, JoinError, JoinHandle};
+use lamprey::{Builder, Handle, JoinError, JoinHandle};
+use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use std::pin::Pin;
 /// locks, sockets and files of Lamprey, or by [`lamprey::wait`].
 ///
 /// The extractors are awaited before, by the connection. The host has tokio's context ([`lamprey_compat::tokio`](crate::tokio())): `tokio::spawn`
-/// works there, and `lamprey::wait` of a future that needs tokio.
+/// works there, and `lamprey::wait` of a future that needs tokio. Its name, in dumps and reports, is the path of the handler.
 ///
 /// # Examples
 /// ```
@@ -76,17 +77,19 @@ impl Drop for CancelOnDrop {
     }
 }
 
-async fn on_host(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Send + 'static) -> Response {
+/// Runs a handler of type `H` by `handle`.
+async fn on_host<H>(runtime: Option<Handle>, handle: impl FnOnce() -> Response + Send + 'static) -> Response {
     let Some(runtime) = runtime.or_else(Handle::current) else {
         panic!(
             "a handler in lamprey_compat::axum::blocking was called outside of a host: say `blocking(handler).on(handle)`"
         )
     };
-    let mut host = CancelOnDrop(runtime.spawn(move || {
+    let host = Builder::new().name(type_name::<H>()).spawn_in(&runtime, move || {
         // Its worker may not have polled anything of tokio's yet.
         crate::tokio::enter();
         handle()
-    }));
+    });
+    let mut host = CancelOnDrop(host.expect("neither its stack nor its worker was chosen"));
     match (&mut host.0).await {
         Ok(response) => response,
         Err(JoinError::Panicked(panic)) => panic.resume(),
@@ -105,7 +108,7 @@ where
     type Future = Answer;
 
     fn call(self, _: Request, _: S) -> Answer {
-        Box::pin(on_host(self.runtime, move || (self.handler)().into_response()))
+        Box::pin(on_host::<H>(self.runtime, move || (self.handler)().into_response()))
     }
 }
 
@@ -137,7 +140,7 @@ macro_rules! handlers {
                         Err(rejection) => return rejection.into_response(),
                     };
                     let Self { handler, runtime } = self;
-                    on_host(runtime, move || handler($($part,)* $last).into_response()).await
+                    on_host::<H>(runtime, move || handler($($part,)* $last).into_response()).await
                 })
             }
         }
@@ -156,3 +159,26 @@ handlers!([A, B, C, D, E, F, G, I], J);
 handlers!([A, B, C, D, E, F, G, I, J], K);
 handlers!([A, B, C, D, E, F, G, I, J, K], L);
 handlers!([A, B, C, D, E, F, G, I, J, K, L], N);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::axum::body::Body;
+
+    #[test]
+    fn its_host_has_the_path_of_the_handler_as_its_name() {
+        fn who() -> String {
+            lamprey::current().name().unwrap_or_default().to_owned()
+        }
+        let names = lamprey::run(|| {
+            let names = [
+                lamprey::wait(blocking(who).call(Request::new(Body::empty()), ())),
+                lamprey::wait(blocking(|| who() + ".").call(Request::new(Body::empty()), ())),
+            ];
+            names.map(|answer| lamprey::wait(::axum::body::to_bytes(answer.into_body(), 1000)).unwrap())
+        });
+        let [named, closure] = names.map(|name| String::from_utf8(name.to_vec()).unwrap());
+        assert!(named.ends_with("::who"), "{named}");
+        assert!(closure.ends_with("as_its_name::{{closure}}::{{closure}}."), "{closure}");
+    }
+}

@@ -3,6 +3,7 @@
 use super::CallError;
 use crate::home::Home;
 use lamprey::{Handle, JoinHandle};
+use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// A service that runs `handler` on a new host for each request. It is always ready: to limit how many run at once, put tower's
+/// A service that runs `handler` on a new host for each request, with the path of the handler as its name. It is always ready: to limit how many run at once, put tower's
 /// `concurrency_limit` around it.
 ///
 /// # Examples
@@ -72,7 +73,9 @@ where
     #[track_caller]
     fn call(&mut self, request: Q) -> Answer<A, E> {
         let handler = self.handler.clone();
-        Answer(self.home.spawn(move || handler(request)).map_or(Work::NoRuntime, Work::Host))
+        Answer(
+            self.home.spawn(type_name::<F>(), move || handler(request)).map_or(Work::NoRuntime, Work::Host),
+        )
     }
 }
 
