@@ -56,7 +56,7 @@ use super::parasite::task::Task;
 #[cfg(not(loom))]
 use super::worker::turns::{CALLS, CLOCK_LOOKS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
-use super::{must_not_block, unwind_cancelled, worker::Worker};
+use super::{must_not_block, unwind_cancelled, virtual_worker::caller_has_place, worker::Worker};
 #[cfg(not(loom))]
 use crate::time::clock;
 #[cfg(not(loom))]
@@ -299,7 +299,8 @@ impl Worker {
     /// In a simulation each call that may block is a scheduling point, if chance says so. True if others have run.
     fn is_switched_away(&self) -> bool {
         self.turns.calls.set(1);
-        !self.cannot_give_way() && world::with(World::switches) == Some(true) && self.let_others_go_first()
+        let switches = |world: &World| world.switches(caller_has_place);
+        !self.cannot_give_way() && world::with(switches) == Some(true) && self.let_others_go_first()
     }
 
     /// Sets when to look again. True if others wait for the running thread to yield.

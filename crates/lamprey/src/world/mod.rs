@@ -209,8 +209,8 @@ impl World {
     }
 
     /// True if the running thread is to give way at this call, which need not wait: by chance if others are ready, and now
-    /// and then in any case, because only then does the clock go on.
-    pub(crate) fn switches(&self) -> bool {
+    /// and then in any case, because only then does the clock go on. The log tells where, if it `has_place`.
+    pub(crate) fn switches(&self, has_place: fn() -> bool) -> bool {
         let calls = self.calls.get() + 1;
         let others = self.ready.get() != 0;
         let by_chance = others && self.chance.happens(self.switches.get());
@@ -219,7 +219,7 @@ impl World {
         self.by_chance.set(by_chance);
         if gives_way {
             let line = if by_chance { GIVES_WAY } else { GIVES_WAY_LATE };
-            self.log.place(self.elapsed.get(), format_args!("{line}"), true);
+            self.log.place(self.elapsed.get(), format_args!("{line}"), has_place());
         }
         gives_way
     }

@@ -214,3 +214,20 @@ fn the_switch_that_matters_has_a_place_where_no_thread_gives_way() {
     assert!(place.contains("starts a host by chance on worker 1 in"), "{place}");
     assert!(place.contains("exploring.rs:"), "{place}");
 }
+
+#[test]
+fn a_log_takes_no_stack_that_a_host_does_not_have() {
+    for bytes in [16 << 10, 24 << 10, 32 << 10] {
+        let sim =
+            lamprey::Runtime::simulated(1).schedule(lamprey::sim::Schedule::RoundRobin).stack_size(bytes);
+        let (sum, log) = sim.run_logged(|| {
+            let (tx, rx) = lamprey::bounded(2);
+            let host = lamprey::spawn(move || (0..10).for_each(|n| tx.send(n).unwrap()));
+            let sum = rx.iter().sum::<i32>();
+            host.join().unwrap();
+            sum
+        });
+        assert_eq!(sum, 45);
+        assert!(log.contains("waits: ") && log.contains("gives way"), "{log}");
+    }
+}
