@@ -110,6 +110,9 @@ final class KernelThreads {
     /** Waits for the end of a kernel thread that this library has not started. */
     @Primitive
     static void join(Thread k, long nanos, Carrier caller, MethodInfo primitive) throws InterruptedException {
+        if (!k.isAlive()) {
+            return;
+        }
         if (caller != null) {
             // Nobody tells a light thread of the end of a kernel thread: another kernel thread waits for it.
             LightThread.Joiner j = new LightThread.Joiner(caller.running);

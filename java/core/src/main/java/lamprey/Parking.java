@@ -69,17 +69,13 @@ public final class Parking {
     /** As {@link #park()}, until a moment at most, in milliseconds as {@link System#currentTimeMillis()} counts. */
     @Primitive
     public static void parkUntil(long millis) {
-        permit(until(millis), PARK_UNTIL);
+        permit(PicoRuntime.nanosUntil(millis), PARK_UNTIL);
     }
 
     /** As {@link #parkUntil(long)}; {@code blocker} is not used. */
     @Primitive
     public static void parkUntil(Object blocker, long millis) {
-        permit(until(millis), PARK_UNTIL_FOR);
-    }
-
-    private static long until(long millis) {
-        return TimeUnit.MILLISECONDS.toNanos(millis - PicoRuntime.currentTimeMillis());
+        permit(PicoRuntime.nanosUntil(millis), PARK_UNTIL_FOR);
     }
 
     @Primitive
@@ -185,7 +181,7 @@ public final class Parking {
      * For authors of {@link Primitive} methods: waits for the end of {@code thread}.
      *
      * @param nanos at most; {@link Long#MAX_VALUE} is no limit
-     * @throws InterruptedException if the caller is interrupted, before or meanwhile; the interrupt is then cleared
+     * @throws InterruptedException if the thread has not ended and the caller is interrupted, before or meanwhile; the interrupt is then cleared
      */
     @Primitive
     public static void join(PicoThread thread, long nanos, MethodInfo primitive) throws InterruptedException {
@@ -196,10 +192,9 @@ public final class Parking {
         }
         LightThread.Joiner j = new LightThread.Joiner(c != null ? c.running : PicoThread.currentThread());
         if ((thread.state & LightThread.STARTED) == 0 || !thread.add(j)) {
-            if (PicoThread.interrupted()) {
-                throw new InterruptedException();
-            }
-        } else if (c != null) {
+            return; // an interrupt of the caller stays set, as there is nothing to wait for
+        }
+        if (c != null) {
             c.await(j, nanos, true, primitive);
         } else {
             if (thread.runtime.stopped) {

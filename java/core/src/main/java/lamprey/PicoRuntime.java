@@ -609,6 +609,20 @@ public final class PicoRuntime implements AutoCloseable {
         return c == null || c.runtime.virtual == null ? System.nanoTime() : c.runtime.virtual.read();
     }
 
+    /**
+     * The moment {@code nanos} from now by {@link #nanoTime()}: now if they are negative. What is left until then is the difference to {@code nanoTime()},
+     * which is right for all numbers of nanoseconds, also beyond the range of the clock.
+     */
+    public static long moment(long nanos) {
+        return nanoTime() + Math.max(nanos, 0);
+    }
+
+    /** How many nanoseconds are left until {@code millis} by {@link #currentTimeMillis()}: 0 if that has passed. */
+    public static long nanosUntil(long millis) {
+        long now = currentTimeMillis();
+        return millis <= now ? 0 : TimeUnit.MILLISECONDS.toNanos(millis - now);
+    }
+
     /** As {@link System#currentTimeMillis()}, in a simulation of the virtual clock. */
     public static long currentTimeMillis() {
         Carrier c = Carrier.running();

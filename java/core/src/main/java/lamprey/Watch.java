@@ -38,6 +38,10 @@ final class Watch implements Runnable {
     /** Where carriers have been held that were replaced. Of the thread that watches. */
     private final Set<String> known = new HashSet<>();
 
+    /** How many looks in a row came {@link #SOON}, and whether the last one has replaced a carrier. */
+    private int soon;
+    private boolean replaced;
+
     /** Those with carriers, that have not been stopped. Its lock also guards whether there is a thread. */
     private static final List<PicoRuntime> RUNTIMES = new ArrayList<>();
 
@@ -87,25 +91,39 @@ final class Watch implements Runnable {
 
     @Override
     public void run() {
-        boolean replaced = false;
-        for (int soon = 0;;) {
-            soon = replaced && soon < IN_A_ROW ? soon + 1 : 0;
-            LockSupport.parkNanos(soon > 0 ? SOON : PERIOD);
-            PicoRuntime[] all;
-            synchronized (RUNTIMES) {
-                RUNTIMES.removeIf(r -> r.stopped);
-                if (RUNTIMES.isEmpty()) {
-                    return;
-                }
-                all = RUNTIMES.toArray(new PicoRuntime[0]);
+        while (!isUnneeded()) {
+            try {
+                lookAtAll();
+            } catch (VirtualMachineError e) {
+                // No memory, or no more kernel threads: the next look may have more luck. Nobody else would look.
             }
-            replaced = false;
-            for (PicoRuntime r : all) {
-                try {
-                    replaced |= soon > 0 ? lookAgain(r) : look(r);
-                } catch (VirtualMachineError e) {
-                    // No memory, or no more kernel threads: the next look may have more luck.
+        }
+    }
+
+    private static boolean isUnneeded() {
+        synchronized (RUNTIMES) {
+            for (int i = RUNTIMES.size() - 1; i >= 0; i--) {
+                if (RUNTIMES.get(i).stopped) {
+                    RUNTIMES.remove(i);
                 }
+            }
+            return RUNTIMES.isEmpty();
+        }
+    }
+
+    private void lookAtAll() {
+        soon = replaced && soon < IN_A_ROW ? soon + 1 : 0;
+        LockSupport.parkNanos(soon > 0 ? SOON : PERIOD);
+        PicoRuntime[] all;
+        synchronized (RUNTIMES) {
+            all = RUNTIMES.toArray(new PicoRuntime[0]);
+        }
+        replaced = false;
+        for (PicoRuntime r : all) {
+            try {
+                replaced |= soon > 0 ? lookAgain(r) : look(r);
+            } catch (VirtualMachineError e) {
+                // As above; the other runtimes are looked at.
             }
         }
     }

@@ -77,7 +77,7 @@ final class BlockingSide<E> implements Serializable {
     E poll(Of<E> q, long nanos) throws InterruptedException {
         checkInterrupt();
         boolean timed = nanos != Long.MAX_VALUE;
-        long deadline = timed ? PicoRuntime.nanoTime() + nanos : 0;
+        long deadline = timed ? PicoRuntime.moment(nanos) : 0;
         for (;;) {
             E e = q.tryTake();
             if (e != null) {
@@ -108,7 +108,7 @@ final class BlockingSide<E> implements Serializable {
     boolean offer(Of<E> q, E e, long nanos) throws InterruptedException {
         checkInterrupt();
         boolean timed = nanos != Long.MAX_VALUE;
-        long deadline = timed ? PicoRuntime.nanoTime() + nanos : 0;
+        long deadline = timed ? PicoRuntime.moment(nanos) : 0;
         for (;;) {
             if (q.tryPut(e)) {
                 added(this);

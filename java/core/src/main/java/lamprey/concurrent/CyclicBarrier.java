@@ -74,7 +74,7 @@ public class CyclicBarrier extends java.util.concurrent.CyclicBarrier {
             runAction(g);
             return 0;
         }
-        long deadline = nanos == Long.MAX_VALUE ? 0 : lamprey.PicoRuntime.nanoTime() + nanos;
+        long deadline = nanos == Long.MAX_VALUE ? 0 : lamprey.PicoRuntime.moment(nanos);
         while (!g.over) {
             WaitList.Ticket t = g.waiting.enter();
             if (g.over) {

@@ -236,7 +236,7 @@ public class FutureTask<V> extends java.util.concurrent.FutureTask<V> {
 
     @Override
     public V get(long time, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        long deadline = PicoRuntime.nanoTime() + unit.toNanos(time);
+        long deadline = PicoRuntime.moment(unit.toNanos(time));
         while (!isDone()) {
             long left = deadline - PicoRuntime.nanoTime();
             if (left <= 0) {

@@ -109,7 +109,7 @@ public final class Futures {
 
     /** {@code f.get(time, unit)}. Blocks. */
     public static <T> T get(CompletableFuture<T> f, long time, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        long deadline = PicoRuntime.nanoTime() + unit.toNanos(time);
+        long deadline = PicoRuntime.moment(unit.toNanos(time));
         while (waits(f, TIMED_GET)) {
             long left = deadline - PicoRuntime.nanoTime();
             if (left <= 0) {

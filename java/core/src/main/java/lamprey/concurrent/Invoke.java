@@ -18,13 +18,9 @@ import lamprey.PicoThread;
 final class Invoke {
     private Invoke() {}
 
-    private static long deadline(long nanos) {
-        return PicoRuntime.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
-    }
-
     /** As {@link ExecutorService#invokeAll(Collection, long, TimeUnit)}. */
     static <T> List<Future<T>> all(Executor e, Collection<? extends Callable<T>> tasks, long nanos) throws InterruptedException {
-        long deadline = deadline(nanos);
+        long deadline = PicoRuntime.moment(nanos);
         List<Future<T>> futures = new ArrayList<>(tasks.size());
         boolean done = false;
         try {
@@ -57,7 +53,7 @@ final class Invoke {
         if (tasks.isEmpty()) {
             throw new IllegalArgumentException("invokeAny of no tasks");
         }
-        long deadline = deadline(nanos);
+        long deadline = PicoRuntime.moment(nanos);
         LinkedBlockingQueue<Future<T>> ended = new LinkedBlockingQueue<>();
         List<Future<T>> futures = new ArrayList<>(tasks.size());
         try {

@@ -111,7 +111,7 @@ public class Phaser extends java.util.concurrent.Phaser {
             return phase;
         }
         boolean timed = nanos != Long.MAX_VALUE;
-        long deadline = timed ? PicoRuntime.nanoTime() + nanos : 0;
+        long deadline = timed ? PicoRuntime.moment(nanos) : 0;
         while (getPhase() == phase) {
             long left = timed ? deadline - PicoRuntime.nanoTime() : Long.MAX_VALUE;
             if (left <= 0) {

@@ -294,7 +294,7 @@ final class Pool {
 
     /** Blocks. */
     boolean awaitTermination(long nanos) throws InterruptedException {
-        long deadline = PicoRuntime.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
+        long deadline = PicoRuntime.moment(nanos);
         while (!ended) {
             long left = deadline - PicoRuntime.nanoTime();
             if (left <= 0) {

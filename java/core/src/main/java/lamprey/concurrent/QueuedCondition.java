@@ -92,7 +92,7 @@ class QueuedCondition {
 
     /** As {@link #await()}, for this time at most; what is left of it. */
     public final long awaitNanos(long nanos) throws InterruptedException {
-        long deadline = PicoRuntime.nanoTime() + nanos;
+        long deadline = PicoRuntime.moment(nanos);
         await(true, Math.max(nanos, 0));
         return deadline - PicoRuntime.nanoTime();
     }
@@ -104,7 +104,7 @@ class QueuedCondition {
 
     /** As {@link #await()}, until this date at most; false if that is over. */
     public final boolean awaitUntil(Date deadline) throws InterruptedException {
-        return await(true, QueuedSynchronizer.nanos(deadline.getTime() - PicoRuntime.currentTimeMillis(), TimeUnit.MILLISECONDS));
+        return await(true, PicoRuntime.nanosUntil(deadline.getTime()));
     }
 
     private boolean await(boolean interruptible, long nanos) throws InterruptedException {

@@ -209,7 +209,7 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
     /** Waits at its place in the queue until it has acquired, or the time is up. */
     final boolean acquireQueued(Node n, int arg, boolean interruptible, long nanos) throws InterruptedException {
         boolean timed = nanos != Long.MAX_VALUE;
-        long deadline = timed ? PicoRuntime.nanoTime() + nanos : 0;
+        long deadline = timed ? PicoRuntime.moment(nanos) : 0;
         boolean acquired = false;
         try {
             for (;;) {

@@ -140,7 +140,7 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
             } else if (period == 0) {
                 super.run();
             } else if (runAndReset()) {
-                time = period > 0 ? time + period : PicoRuntime.nanoTime() - period;
+                time = period > 0 ? time + period : PicoRuntime.moment(-period);
                 of.again(outer);
             }
         }
@@ -166,8 +166,7 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         if (task == null) {
             throw new NullPointerException("a task is null");
         }
-        long now = PicoRuntime.nanoTime();
-        Task<V> t = new Task<>(this, task, now + Math.min(Math.max(delay, 0), Long.MAX_VALUE / 2), period);
+        Task<V> t = new Task<>(this, task, PicoRuntime.moment(Math.min(delay, FAR)), period);
         t.outer = task instanceof Executors.RunnableCall ? decorateTask(((Executors.RunnableCall<V>) task).task, t) : decorateTask(task, t);
         if (isShutdown()) {
             getRejectedExecutionHandler().rejectedExecution(t.outer, this);
@@ -181,6 +180,9 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
         }
         return t.outer;
     }
+
+    /** The longest delay, 146 years: moments of two tasks are compared by their difference. */
+    private static final long FAR = Long.MAX_VALUE / 2;
 
     private static long positive(long n, String what) {
         if (n <= 0) {
@@ -201,12 +203,12 @@ public class ScheduledThreadPoolExecutor extends java.util.concurrent.ScheduledT
 
     @Override
     public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initialDelay, long period, TimeUnit unit) {
-        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), unit.toNanos(positive(period, "period")));
+        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), Math.min(unit.toNanos(positive(period, "period")), FAR));
     }
 
     @Override
     public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initialDelay, long delay, TimeUnit unit) {
-        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), -unit.toNanos(positive(delay, "delay")));
+        return start(new Executors.RunnableCall<>(task, null), unit.toNanos(initialDelay), -Math.min(unit.toNanos(positive(delay, "delay")), FAR));
     }
 
     @Override

@@ -119,10 +119,8 @@ final class Events {
 
         @Override
         void flatten(Sync s, Step path) {
-            long now = PicoRuntime.nanoTime();
-            // Differences of nanoTime must stay below 2^63.
-            long wait = absolute ? nanos - now : Math.min(nanos, Long.MAX_VALUE / 2);
-            s.add(new Branch(null, path, now + wait));
+            // Deadlines are compared by their differences, which must stay below 2^63.
+            s.add(new Branch(null, path, absolute ? nanos : PicoRuntime.moment(Math.min(nanos, Long.MAX_VALUE / 2))));
         }
     }
 

@@ -1,6 +1,6 @@
 package lamprey.instrument;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import lamprey.Blocker;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
@@ -27,13 +27,13 @@ import lamprey.WaitReason;
  * <p><b>Rejected.</b> Barging (the woken thread competes): it may be suspended again each time. A lock in each object: there is no room in it. Weak
  * keys: not needed, as an entry exists only while a thread owns it or waits, which also holds the object.
  */
-@SuppressWarnings("serial")
-final class MonitorTable extends AtomicInteger {
+final class MonitorTable {
     private static final int PART_BITS = 10;
     private static final int PARTS = 1 << PART_BITS;
     /** Chains of a part that has few entries. A power of two, as it always is. */
     private static final int FEWEST = 4;
     private static final MonitorTable[] TABLE = new MonitorTable[PARTS];
+    private static final AtomicIntegerFieldUpdater<MonitorTable> LOCKED = AtomicIntegerFieldUpdater.newUpdater(MonitorTable.class, "locked");
 
     static {
         for (int i = 0; i < PARTS; i++) {
@@ -41,11 +41,15 @@ final class MonitorTable extends AtomicInteger {
         }
     }
 
+    /** The spin lock: 1 while it is held. After an error it is released by an assignment, which takes no stack. */
+    private volatile int locked;
     /** Used first: most parts have one entry at a time, which is found without the chains. Its object is null if it is not used. */
     private final Entry front = new Entry();
     private Entry[] chains = new Entry[FEWEST];
     /** In the chains; decides how many there are. */
     private int entries;
+    /** Roughly how often {@link #lock} was called: not under the lock. */
+    private int looks;
     /** One that is not used, to save the allocation. */
     private Entry spare;
 
@@ -157,8 +161,14 @@ final class MonitorTable extends AtomicInteger {
         return TABLE[hash & PARTS - 1];
     }
 
+    /** Also looks for the stack that is needed until the monitor is left: nothing overflows it under the lock, nor in {@link #exit}. */
     private void lock() {
-        for (int i = 0; !compareAndSet(0, 1); i++) {
+        StackReserve.look(looks++);
+        take();
+    }
+
+    private void take() {
+        for (int i = 0; !LOCKED.compareAndSet(this, 0, 1); i++) {
             if (i > 50) {
                 Thread.yield();
             }
@@ -166,7 +176,7 @@ final class MonitorTable extends AtomicInteger {
     }
 
     private void unlock() {
-        lazySet(0);
+        LOCKED.lazySet(this, 0);
     }
 
     private static int index(int hash, Entry[] chains) {
@@ -267,10 +277,13 @@ final class MonitorTable extends AtomicInteger {
         MonitorTable part = of(hash);
         part.lock();
         try {
-            return part.enter(o, hash, me, 1);
-        } finally {
-            // Also when there is no memory for an entry.
+            boolean entered = part.enter(o, hash, me, 1);
             part.unlock();
+            return entered;
+        } catch (Throwable e) {
+            // No memory for an entry, or no stack.
+            part.locked = 0;
+            throw e;
         }
     }
 
@@ -294,14 +307,23 @@ final class MonitorTable extends AtomicInteger {
     static void exit(Object o, PicoThread me) {
         int hash = hash(o);
         MonitorTable part = of(hash);
-        part.lock();
-        Entry e = part.find(o, hash);
-        if (e == null || e.owner != me) {
+        part.take(); // there is stack, if it was entered
+        Waiter next = null;
+        try {
+            Entry e = part.find(o, hash);
+            if (e == null || e.owner != me) {
+                throw notOwner();
+            }
+            if (e.entries == 1) {
+                next = part.release(e);
+            } else {
+                e.entries--;
+            }
             part.unlock();
-            throw notOwner();
+        } catch (Throwable e) {
+            part.locked = 0;
+            throw e;
         }
-        Waiter next = --e.entries == 0 ? part.release(e) : null;
-        part.unlock();
         if (next != null) {
             next.complete();
         }
@@ -315,8 +337,9 @@ final class MonitorTable extends AtomicInteger {
     private Waiter release(Entry e) {
         Waiter next = e.queue.first;
         if (next != null) {
+            PicoThread owner = next.thread();
             e.queue.remove(next);
-            e.owner = next.thread();
+            e.owner = owner;
             e.entries = next.entries;
         } else {
             e.owner = null;

@@ -43,6 +43,17 @@ class HeldTest {
         assertEquals("seldom true\nalways true\nlocked true\n0 false\nconstructors true\ndeep returned\n", p.run(0, options).out);
     }
 
+    @Test
+    void the_stack_ends_in_synchronized_methods() throws Exception {
+        assertEquals("true 100\ntrue true true\ntrue\n", new Launched(folder, "Overflow").run(0, "-Dlamprey.carriers=2").out);
+    }
+
+    @Test
+    void limits_at_both_ends_of_their_range() throws Exception {
+        Launched p = new Launched(folder, "Limits");
+        assertEquals(p.plain().out, p.run(0, "-Dlamprey.carriers=1").out);
+    }
+
     /** With one carrier, which a class of the JDK would keep. */
     @Test
     void classes_by_name() throws Exception {

@@ -1,0 +1,79 @@
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The stack ends in synchronized methods: their locks are left, and those of objects that have nothing to do with it work. */
+public class Overflow {
+    synchronized int endless(int n) {
+        return 1 + endless(n + 1);
+    }
+
+    synchronized int waitsBelow(int n) throws InterruptedException {
+        if (n == 0) {
+            Thread.sleep(1);
+            return 0;
+        }
+        return 1 + waitsBelow(n - 1);
+    }
+
+    interface Body {
+        void run() throws Exception;
+    }
+
+    /** Whether it has ended, by an overflow or not. */
+    static boolean ends(Body b, AtomicInteger overflows) throws Exception {
+        Thread t = new Thread(() -> {
+            try {
+                b.run();
+            } catch (StackOverflowError e) {
+                overflows.incrementAndGet();
+            } catch (Exception e) {
+                System.out.println(e);
+            }
+        });
+        t.setDaemon(true);
+        t.start();
+        t.join(60_000);
+        return !t.isAlive();
+    }
+
+    public static void main(String[] args) throws Exception {
+        AtomicInteger overflows = new AtomicInteger();
+        boolean all = true;
+        for (int i = 0; i < 100 && all; i++) {
+            all = ends(() -> new Overflow().endless(0), overflows);
+        }
+        System.out.println(all + " " + overflows);
+        Overflow[] deep = new Overflow[20];
+        for (int i = 0; i < deep.length; i++) {
+            Overflow o = new Overflow();
+            deep[i] = o;
+            int calls = 100_000 + i * 10_007;
+            all &= ends(() -> o.waitsBelow(calls), overflows);
+        }
+        int lost = 0;
+        for (Overflow o : deep) {
+            Thread t = new Thread(() -> {
+                synchronized (o) {
+                    o.notify();
+                }
+            });
+            t.setDaemon(true);
+            t.start();
+            t.join(lost == 0 ? 2_000 : 200);
+            lost += t.isAlive() ? 1 : 0;
+        }
+        // The room that is looked for is a bound by experience: what a compiler changes between entering and leaving may exceed it.
+        System.out.println(all + " " + (overflows.get() >= 110) + " " + (lost <= 1));
+        Object[] unrelated = new Object[200_000];
+        for (int i = 0; i < unrelated.length; i++) {
+            unrelated[i] = new Object();
+        }
+        System.out.println(ends(() -> {
+            for (Object o : unrelated) {
+                synchronized (o) {
+                    o.notify();
+                }
+            }
+        }, overflows));
+        System.exit(0);
+    }
+}
