@@ -219,7 +219,7 @@ impl<T> Sender<T> {
             section.wake_all(RECEIVERS);
             Ok((receivers, oldest))
         });
-        match sent {
+        match coop::tried(sent, Result::is_err) {
             Ok((receivers, _oldest)) => Ok(receivers),
             Err(value) => match Arc::try_unwrap(value) {
                 Ok(value) => Err(SendError(value)),

@@ -107,7 +107,7 @@ impl TcpSocket {
     /// The system's, such as `AddrInUse`; `InvalidInput` if it is bound already.
     pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
         if !world::is_simulated() {
-            return Ok(net::bind(&self.fd, &address)?);
+            return Ok(coop::tried(net::bind(&self.fd, &address), Result::is_err)?);
         }
         self.bound.set(address).map_err(|_| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{address}: the socket is bound already"))

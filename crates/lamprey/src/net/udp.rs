@@ -16,7 +16,7 @@ use super::{datagram, simulated};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 
 /// A UDP socket: [`std::net::UdpSocket`] that blocks only the calling host.
 ///
@@ -204,7 +204,8 @@ impl UdpSocket {
         if let Some(bound) = simulated::bind_datagrams(address) {
             return Ok(Self(Socket::new(bound?.into())));
         }
-        Socket::adopt(std::net::UdpSocket::bind(address)?).map(Self)
+        let bound = coop::tried(std::net::UdpSocket::bind(address), Result::is_err)?;
+        Socket::adopt(bound).map(Self)
     }
 
     fn shut_down_for_close(&self) {

@@ -19,6 +19,7 @@ use super::stream_poll::is_stream_poll;
 use super::transfer::SOCKET_FLAGS;
 use super::unix_address::{by_path, to_kernel};
 use crate::io::socket::Socket;
+use crate::sched::coop;
 
 /// A Unix stream: [`std::os::unix::net::UnixStream`] that blocks only the calling host.
 ///
@@ -100,7 +101,7 @@ impl UnixStream {
 
     fn connect_to(address: &SocketAddrUnix) -> io::Result<Self> {
         let stream = Self(Socket::new(socket()?.into()));
-        connect_unix(&stream.0, address)?;
+        coop::tried(connect_unix(&stream.0, address), Result::is_err)?;
         Ok(stream)
     }
 
@@ -181,7 +182,7 @@ impl UnixListener {
 
     fn bind_to(address: &SocketAddrUnix) -> io::Result<Self> {
         let fd = socket()?;
-        net::bind(&fd, address)?;
+        coop::tried(net::bind(&fd, address), Result::is_err)?;
         net::listen(&fd, listen::BACKLOG)?;
         Ok(Self(Socket::new(fd.into())))
     }

@@ -73,7 +73,7 @@ impl UnixDatagram {
 
     fn bind_to(address: &SocketAddrUnix) -> io::Result<Self> {
         let fd = socket()?;
-        net::bind(&fd, address)?;
+        coop::tried(net::bind(&fd, address), Result::is_err)?;
         Ok(Self(Socket::new(fd.into())))
     }
 
@@ -118,7 +118,7 @@ impl UnixDatagram {
 
     fn connect_to(&self, address: &SocketAddrUnix) -> io::Result<()> {
         self.0.check_open()?;
-        Ok(net::connect(&self.0, address)?)
+        Ok(coop::tried(net::connect(&self.0, address), Result::is_err)?)
     }
 
     /// Sends a datagram to the peer that [`connect`](Self::connect) has set.

@@ -165,6 +165,7 @@ impl Child {
     /// # Errors
     /// The system's: it is another user's process.
     pub fn kill(&mut self) -> io::Result<()> {
+        coop::look();
         self.std().kill()
     }
 
@@ -189,6 +190,7 @@ impl Child {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn signal_group(&mut self, signal: Signal) -> io::Result<()> {
+        coop::look();
         check(signal)?;
         let leader = Pid::from_child(self.std()).as_raw_pid();
         // While the group has a process, the leader's number is not another's. One that is, is so because the group is gone.
@@ -219,6 +221,7 @@ impl Child {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn signal(&mut self, signal: Signal) -> io::Result<()> {
+        coop::look();
         check(signal)?;
         if self.has_ended()? {
             return Err(nobody(signal));

@@ -2,7 +2,7 @@
 
 use super::parasite::task::Task;
 use super::thread::{Kind, Thread};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -88,6 +88,17 @@ impl ThreadInfo {
     }
 }
 
+/// A name as it is printed: it may come from outside, and must not begin lines of its own, or colour a terminal.
+pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|char| {
+            if char.is_control() { write!(f, "{}", char.escape_debug()) } else { f.write_char(char) }
+        })
+    }
+}
+
 impl fmt::Display for ThreadInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -96,7 +107,7 @@ impl fmt::Display for ThreadInfo {
             ThreadKind::Os => "OS thread",
         };
         write!(f, "{kind} {}", self.id)?;
-        self.name().map_or(Ok(()), |name| write!(f, " `{name}`"))
+        self.name().map_or(Ok(()), |name| write!(f, " `{}`", OneLine(name)))
     }
 }
 

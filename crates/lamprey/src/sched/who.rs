@@ -153,6 +153,18 @@ impl Waiter {
         self.0.cast()
     }
 
+    /// The pointer with its tag, for a queue that does not follow it; [`of_word`](Self::of_word) takes it back.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn into_word(self) -> NonNull<Thread> {
+        self.0.cast()
+    }
+
+    /// See [`into_word`](Self::into_word).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_word(word: NonNull<Thread>) -> Self {
+        Self(word.cast())
+    }
+
     /// The thread that this points at, if it does.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {

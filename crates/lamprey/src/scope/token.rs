@@ -78,6 +78,7 @@ impl CancelToken {
     #[doc(alias = "WithCancel")]
     #[must_use]
     pub fn child(&self) -> Self {
+        coop::look();
         let child = Self::of(Some(self.0.clone()));
         self.0.children().push(Arc::downgrade(&child.0), |token| token.strong_count() == 0);
         // Checked after the push: `cancel` first cancels the cancel scope, and then takes the children.

@@ -11,6 +11,7 @@ use super::machine::{Config, Node};
 use super::ready::{ReadyList, WorkerId};
 use super::schedule::Scheduler;
 use crate::memory::lasting::lasting_local;
+use crate::sched::info::OneLine;
 use crate::sched::panic::Panic;
 use crate::sched::virtual_worker::VirtualWorker;
 use crate::sync_shim::{AtomicU64, Ordering};
@@ -211,7 +212,7 @@ impl Run {
                 let _ = write!(line, " {}", entry.id);
             }
             if let Some(name) = thread.name() {
-                let _ = write!(line, " `{name}`");
+                let _ = write!(line, " `{}`", OneLine(name));
             }
             if by_chance {
                 line.push_str(CHOSEN);

@@ -2,6 +2,7 @@
 
 use super::info::{ThreadInfo, ThreadKind};
 use crate::sched::Wait;
+use crate::sched::info::OneLine;
 use crate::sched::inspect::found::Found;
 use crate::sched::inspect::stack_trace::Stack;
 use crate::sched::thread::Kind;
@@ -69,7 +70,7 @@ impl Survivor {
         };
         write!(f, "{kind} {}", self.thread.id())?;
         if let Some(name) = self.thread.name() {
-            write!(f, " `{name}`")?;
+            write!(f, " `{}`", OneLine(name))?;
         }
         if let Some(worker) = self.thread.worker() {
             write!(f, " of worker {worker}")?;

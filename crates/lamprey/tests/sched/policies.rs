@@ -275,6 +275,37 @@ fn a_policy_sees_parasites_with_what_was_said_of_them() {
     }
 }
 
+/// The default policy within one that queues parasites.
+#[derive(Default)]
+struct Around(Hybrid);
+
+impl Policy for Around {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        self.0.ready(thread, why);
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        self.0.next(unstarted)
+    }
+    fn parasites(&self) -> Parasites {
+        Parasites::Queued
+    }
+}
+
+#[test]
+fn the_default_policy_within_another_takes_parasites_too() {
+    with(1, Around::default).run(|| {
+        let (tx, rx) = channel::<u32>();
+        let theirs = rx.clone();
+        let stackless = parasite(async move {
+            yield_now_async().await;
+            theirs.recv_async().await
+        });
+        let host = spawn(move || rx.recv());
+        (0..2).for_each(|n| tx.send(n).unwrap());
+        assert_eq!(stackless.join().unwrap().unwrap() + host.join().unwrap().unwrap(), 1);
+    });
+}
+
 /// Threads of one group start on one worker.
 #[derive(Default)]
 struct Grouped(Fifo);

@@ -1,5 +1,6 @@
 //! A thread found by an inspection of a worker, and what it runs.
 
+use crate::sched::info::OneLine;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, Thread, ThreadState};
 use std::borrow::Cow;
@@ -71,7 +72,7 @@ impl fmt::Display for Found {
         let Some(site) = self.spawn_site else { return f.write_str("a host of the runtime's own") };
         write!(f, "{kind} {}", self.id)?;
         if let Some(name) = &self.name {
-            write!(f, " `{name}`")?;
+            write!(f, " `{}`", OneLine(name))?;
         }
         write!(f, " spawned at {site}")
     }
@@ -81,7 +82,7 @@ impl fmt::Display for Polled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.given.text() {
             "" => write!(f, "parasite `{}`", self.name)?,
-            given => write!(f, "parasite `{given}` ({})", self.name)?,
+            given => write!(f, "parasite `{}` ({})", OneLine(given), self.name)?,
         }
         self.spawn_site.map_or(Ok(()), |site| write!(f, " spawned at {site}"))
     }

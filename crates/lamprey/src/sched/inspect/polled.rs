@@ -2,6 +2,7 @@
 //! any instruction, also in a signal handler.
 
 use super::found::{Polled, Short};
+use crate::sched::info::OneLine;
 use crate::sched::parasite::carrier::is_carrier;
 use crate::sched::parasite::task::Task;
 use crate::sched::thread::{Kind, Thread};
@@ -46,7 +47,7 @@ impl Thread {
         let label = &self.label;
         let name = label.name().map_or("unnamed", |name| name);
         match self.spawn_site() {
-            Some(site) => write!(out, "{kind} {} `{name}` spawned at {site}", label.id.get()),
+            Some(site) => write!(out, "{kind} {} `{}` spawned at {site}", label.id.get(), OneLine(name)),
             None => out.write_str("a host of the runtime's own"),
         }
     }

@@ -117,10 +117,11 @@ impl Hybrid {
 
 impl Policy for Hybrid {
     fn ready(&mut self, thread: Ready, why: Why) {
-        self.push(thread.into_right().as_plain_thread(), why);
+        // Within a policy that queues parasites, it may be one of these: the queue keeps the word.
+        self.push(thread.into_right().into_word(), why);
     }
 
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        self.pick(unstarted).map(|thread| Ready::new(Waiter::thread(thread)))
+        self.pick(unstarted).map(|word| Ready::new(Waiter::of_word(word)))
     }
 }
