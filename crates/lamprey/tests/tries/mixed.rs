@@ -182,7 +182,8 @@ fn who_calls_again_and_again_what_fails_or_changes_nothing() {
     let address = udp.local_addr().unwrap();
     let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let in_use = tcp.local_addr().unwrap();
-    let calls: Vec<(&str, Box<dyn FnMut() + Send>)> = vec![
+    type Call = Box<dyn FnMut() + Send>;
+    let calls: Vec<(&str, Call)> = vec![
         ("UdpSocket::bind", Box::new(move || assert!(UdpSocket::bind(address).is_err()))),
         ("TcpSocket::bind", {
             Box::new(move || {
