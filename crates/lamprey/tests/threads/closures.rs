@@ -181,6 +181,10 @@ fn scopes_and_pools_take_the_same_and_what_borrows() {
         let by_reference = || text.len();
         let len = scope(|s| {
             s.spawn(|| count += 1);
+            #[expect(
+                clippy::needless_borrows_for_generic_args,
+                reason = "a reference to a closure is a form of its own"
+            )]
             let (first, second) = (s.spawn(by_reference), s.spawn(&by_reference));
             let third = s.parasite_fn(|| text.as_str());
             assert_eq!((second.join().unwrap(), third.join().unwrap()), (3, "abc"));
