@@ -4,6 +4,7 @@
 mod common;
 
 mod awaiting;
+mod ends;
 mod moves;
 mod pace;
 mod sleep;
