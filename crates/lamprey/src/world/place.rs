@@ -29,6 +29,8 @@ pub(super) fn text_of(calls: &[usize]) -> String {
                 let name = format!("{name:#}");
                 match (symbol.filename(), symbol.lineno()) {
                     _ if is_own(&name, "lamprey::") => called = format!(" in {name}"),
+                    // The innermost are those that look for the place.
+                    _ if called.is_empty() => {}
                     _ if OTHERS.iter().any(|room| is_own(&name, room)) => {}
                     // Inlined calls may have names without paths.
                     (Some(file), _) if FILES.iter().any(|part| file.to_string_lossy().contains(part)) => {}
@@ -55,7 +57,7 @@ const OTHERS: [&str; 5] = ["core::", "std::", "alloc::", "swapstack::", "backtra
 /// Parts of the paths of files that are not the program's.
 #[cfg(not(loom))]
 const FILES: [&str; 4] =
-    [concat!(env!("CARGO_MANIFEST_DIR"), "/src/"), "/.cargo/registry/", "/rustc/", "/swapstack/src/"];
+    [concat!(env!("CARGO_MANIFEST_DIR"), "/src/"), "/registry/src/", "/rustc/", "/swapstack/src/"];
 
 /// True of functions of a crate, and of its implementations (`<a::B as C>::d`).
 #[cfg(not(loom))]
