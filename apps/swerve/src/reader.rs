@@ -70,7 +70,7 @@ impl Reader {
             }
             begun |= searched > 0;
             let received = if begun {
-                let deadline = *deadline.get_or_insert_with(|| lamprey::sim::now() + limits.head_time);
+                let deadline = *deadline.get_or_insert_with(|| after(limits.head_time));
                 self.receive_by(from, deadline)
             } else {
                 self.receive_first(from, stop, limits.idle_time)
@@ -86,7 +86,7 @@ impl Reader {
 
     /// Reads `count` bytes of a body and drops them; `false` if they do not come in time.
     pub(crate) fn discard(&mut self, from: &TcpStream, mut count: u64, limits: &Limits) -> io::Result<bool> {
-        let deadline = lamprey::sim::now() + limits.head_time;
+        let deadline = after(limits.head_time);
         loop {
             let here = count.min(self.filled().len() as u64);
             self.consume(here as usize);
@@ -106,7 +106,7 @@ impl Reader {
     /// Ends the sending side, then reads and drops what the peer still sends for a while: closing at once
     /// would reset the connection, and the peer might never see the answer.
     pub(crate) fn linger(&mut self, from: &TcpStream, limits: &Limits) {
-        let deadline = lamprey::sim::now() + limits.linger_time;
+        let deadline = after(limits.linger_time);
         if from.shutdown(Shutdown::Write).is_err() {
             return;
         }
@@ -140,13 +140,13 @@ impl Reader {
         Ok(count)
     }
 
-    /// Receives more, until `deadline`. 0 at the end of the stream.
-    fn receive_by(&mut self, mut from: &TcpStream, deadline: Instant) -> io::Result<usize> {
-        let time = deadline.saturating_duration_since(lamprey::sim::now());
-        if time.is_zero() {
+    /// Receives more, until `deadline` if there is one. 0 at the end of the stream.
+    fn receive_by(&mut self, mut from: &TcpStream, deadline: Option<Instant>) -> io::Result<usize> {
+        let time = deadline.map(|deadline| deadline.saturating_duration_since(lamprey::sim::now()));
+        if time.is_some_and(|time| time.is_zero()) {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        from.set_read_timeout(Some(time))?;
+        from.set_read_timeout(time)?;
         let count = from.read(self.space())?;
         self.end += count;
         Ok(count)
@@ -164,6 +164,11 @@ impl Reader {
         }
         &mut self.bytes[self.end..]
     }
+}
+
+/// The instant `time` from now; `None` if the clock does not go so far, which is no limit.
+fn after(time: Duration) -> Option<Instant> {
+    lamprey::sim::now().checked_add(time)
 }
 
 fn is_timeout(error: &io::Error) -> bool {

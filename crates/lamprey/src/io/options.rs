@@ -69,6 +69,8 @@ impl Timeout {
         // Relaxed: a setting, which publishes nothing else.
         match self.0.load(Ordering::Relaxed) {
             0 => None,
+            // What the number cannot say is kept as the longest.
+            u64::MAX => Some(Duration::MAX),
             nanos => Some(Duration::from_nanos(nanos)),
         }
     }

@@ -231,7 +231,8 @@ impl Run {
             return true;
         }
         let deadlines = self.workers().into_iter().filter_map(|(_, worker)| worker.deadline());
-        let Some(next) = deadlines.chain(self.world.next_event()).min() else { return false };
+        let next = deadlines.chain(self.world.next_event()).min();
+        let Some(next) = next.filter(|&next| self.world.reaches(next)) else { return false };
         self.world.advance_to(next);
         self.poll();
         true

@@ -34,7 +34,9 @@ impl Ticks {
 
     /// The start of `tick`; `None` if the clock cannot represent it.
     pub(crate) fn begin(&self, tick: u64) -> Option<Instant> {
-        let nanos = tick.checked_mul(1 << TICK)?;
-        self.start.checked_add(Duration::from_nanos(nanos))
+        let nanos = u128::from(tick) << TICK;
+        // The last tick begins in 38 million years: in seconds it fits.
+        let (seconds, rest) = ((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32);
+        self.start.checked_add(Duration::new(seconds, rest))
     }
 }

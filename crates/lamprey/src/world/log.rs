@@ -46,7 +46,8 @@ impl Log {
     pub(super) fn step(&self, at: Duration, numbers: [u64; 3], line: impl FnOnce(&mut String)) {
         // Odd factors, so that each number alone changes the sum; mixing each into the hash would wait for the one before.
         const FACTORS: [u64; 3] = [0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db];
-        let time = (at.as_secs() * 1_000_000_000).wrapping_add(u64::from(at.subsec_nanos()));
+        // Wraps after 584 years, which a clock of ten thousand reaches.
+        let time = at.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(at.subsec_nanos()));
         let terms = numbers.iter().zip(FACTORS).map(|(number, factor)| number.wrapping_mul(factor));
         self.hash.set(mix(self.hash.get(), terms.fold(time, u64::wrapping_add)));
         self.keep(at, line);

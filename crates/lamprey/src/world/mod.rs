@@ -163,6 +163,11 @@ impl World {
         self.elapsed.set(self.elapsed.get().max(elapsed.min(END)));
     }
 
+    /// True if the clock goes as far as `at`. What is to come later never comes.
+    pub(crate) fn reaches(&self, at: Instant) -> bool {
+        at.saturating_duration_since(self.start) <= END
+    }
+
     /// Has `event` happen after `delay`, between two steps of the program. Events of one instant happen in the order in
     /// which they were asked for.
     pub(crate) fn after(&self, delay: Duration, event: impl FnOnce(&World) + 'static) {

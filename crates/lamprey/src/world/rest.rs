@@ -9,6 +9,7 @@ impl World {
     /// Code outside of the simulation's threads, such as a call on the blocking pool, has the simulation run meanwhile. A
     /// thread that parks because it unwinds, or must not switch, holds up all others: only the clock can go on.
     pub(crate) fn rest(&self, is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
+        let until = until.filter(|&until| self.reaches(until));
         let is_over = || is_woken() || until.is_some_and(|until| self.now() >= until);
         let went_on = match until {
             // Others cannot run, so nobody wakes it before.

@@ -4,7 +4,7 @@
 mod common;
 
 mod awaiting;
-mod ends;
+mod far;
 mod moves;
 mod pace;
 mod sleep;

@@ -60,6 +60,9 @@ impl Default for LookupCache {
     }
 }
 
+/// No clock goes on for longer: 35 000 years.
+const LONGEST: Duration = Duration::from_secs(1 << 40);
+
 /// The answers, by names in small letters.
 pub(super) struct Cache {
     pub(super) settings: LookupCache,
@@ -91,7 +94,7 @@ impl Cache {
         if time.is_zero() || entries == 0 {
             return;
         }
-        let Some(until) = now.checked_add(time) else { return };
+        let Some(until) = now.checked_add(time.min(LONGEST)) else { return };
         if self.known.len() >= entries {
             self.known.retain(|_, (until, _)| now < *until);
         }
