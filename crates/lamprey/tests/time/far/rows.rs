@@ -172,7 +172,10 @@ rows! { THREADS:
     }
     "SupervisorHandle" |time| {
         let supervisor = Supervisor::new();
-        let supervisor = supervisor.child("one", Restart::Always, || Ok(sleep(Duration::MAX)));
+        let supervisor = supervisor.child("one", Restart::Always, || {
+            sleep(Duration::MAX);
+            Ok(())
+        });
         let handle = supervisor.handle();
         let _ends = Ends(spawn(move || drop(supervisor.run())));
         assert!(handle.join_timeout(time).is_err());
