@@ -27,6 +27,8 @@ pub(crate) use chance::{Chance, Draws};
 pub(crate) use here::now;
 #[cfg(not(loom))]
 pub(crate) use here::{apart, enter, is_simulated, with};
+#[cfg(all(debug_assertions, not(loom)))]
+pub(crate) use place::{calls, line_of};
 
 use agenda::Agenda;
 use disk::Disks;

@@ -5,7 +5,7 @@ const DEPTH: usize = 64;
 
 /// Return addresses of the calls that the calling thread is in, the innermost first. What they mean is looked up later, as
 /// that takes more stack than a host may have.
-pub(super) fn calls() -> Vec<usize> {
+pub(crate) fn calls() -> Vec<usize> {
     let mut calls = Vec::new();
     #[cfg(not(loom))]
     backtrace::trace(|frame| {
@@ -27,19 +27,14 @@ pub(super) fn text_of(calls: &[usize]) -> String {
             backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
                 let (Some(name), true) = (symbol.name(), text.is_empty()) else { return };
                 let name = format!("{name:#}");
-                match (symbol.filename(), symbol.lineno()) {
+                match symbol.filename() {
                     _ if is_own(&name, "lamprey::") => called = format!(" in {name}"),
                     // The innermost are those that look for the place.
                     _ if called.is_empty() => {}
                     _ if OTHERS.iter().any(|room| is_own(&name, room)) => {}
                     // Inlined calls may have names without paths.
-                    (Some(file), _) if FILES.iter().any(|part| file.to_string_lossy().contains(part)) => {}
-                    (Some(file), Some(line)) => {
-                        let here = std::env::current_dir().unwrap_or_default();
-                        let file = file.strip_prefix(here).unwrap_or(file);
-                        text = format!("{called} at {}:{line}", file.display());
-                    }
-                    _ => {}
+                    Some(file) if FILES.iter().any(|part| file.to_string_lossy().contains(part)) => {}
+                    _ => text = line_of(symbol).map(|line| format!("{called} at {line}")).unwrap_or_default(),
                 }
             });
             if !text.is_empty() {
@@ -48,6 +43,14 @@ pub(super) fn text_of(calls: &[usize]) -> String {
         }
     }
     text
+}
+
+/// File and line, if the build has them; a file below the working directory by its path from there.
+#[cfg(not(loom))]
+pub(crate) fn line_of(symbol: &backtrace::Symbol) -> Option<String> {
+    let (file, line) = (symbol.filename()?, symbol.lineno()?);
+    let here = std::env::current_dir().unwrap_or_default();
+    Some(format!("{}:{line}", file.strip_prefix(here).unwrap_or(file).display()))
 }
 
 /// Crates whose calls are not the program's.

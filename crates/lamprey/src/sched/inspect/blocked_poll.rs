@@ -24,8 +24,6 @@ mod symbol;
 
 /// Calls of a stack by which two waits are told apart before they are resolved.
 const TELLING: usize = 24;
-/// Calls of a stack that are looked at.
-const DEPTH: usize = 64;
 /// Most waits and places that are remembered, and so reported: a few are enough for a program that has this fault.
 const MOST: usize = 256;
 
@@ -50,11 +48,7 @@ impl Thread {
 #[inline(never)]
 fn report(host: &Thread) {
     let Some(polled) = host.polls() else { return };
-    let mut calls = Vec::with_capacity(DEPTH);
-    backtrace::trace(|frame| {
-        calls.push(frame.ip().addr());
-        calls.len() < DEPTH
-    });
+    let calls = world::calls();
     if !is_new(&calls[..calls.len().min(TELLING)]) {
         return;
     }
@@ -105,10 +99,11 @@ fn resolve(calls: &[usize]) -> (Option<String>, String) {
 
 /// File, line and column, if the build has them.
 fn line(found: &backtrace::Symbol) -> Option<String> {
-    let (file, line) = (found.filename()?, found.lineno()?);
-    let here = std::env::current_dir().unwrap_or_default();
-    let file = file.strip_prefix(here).unwrap_or(file).display();
-    Some(found.colno().map_or_else(|| format!("{file}:{line}"), |column| format!("{file}:{line}:{column}")))
+    let line = world::line_of(found)?;
+    Some(match found.colno() {
+        Some(column) => format!("{line}:{column}"),
+        None => line,
+    })
 }
 
 fn say(call: &Option<String>, place: &str, polled: &Polled, who: &str) {
