@@ -1,5 +1,6 @@
 //! Whether a worker's timers, sockets and other hosts are served beside one that is busy.
 
+use super::FOREVER;
 use lamprey::net::TcpListener;
 use lamprey::{sleep, spawn};
 use std::io::{Read, Write};
@@ -51,6 +52,35 @@ pub fn serves_others(make: impl FnOnce() -> Box<dyn FnMut()> + Send + 'static) {
         busy.join().unwrap();
         assert_ne!(steps.load(Ordering::Relaxed), 0);
     });
+}
+
+/// Something that is waited for by computing.
+#[derive(Clone, Default)]
+pub struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    #[track_caller]
+    pub fn compute_until_up(&self) {
+        compute_until(|| self.is_up());
+    }
+}
+
+/// Computes, without a scheduling point, until it is so.
+#[track_caller]
+pub fn compute_until(is: impl Fn() -> bool) {
+    let deadline = Instant::now() + FOREVER / 2;
+    while !is() {
+        assert!(Instant::now() < deadline, "not served while its worker computed");
+        std::hint::spin_loop();
+    }
 }
 
 /// Computes for so many microseconds.

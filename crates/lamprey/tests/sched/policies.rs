@@ -230,11 +230,11 @@ fn a_seed_decides_the_order() {
 
 type Entry = (ThreadKind, Option<String>, u32, Why);
 
-/// Notes what comes, in place of the default policy.
+/// Notes what comes to a policy, parasites as well.
 #[derive(Default)]
-struct Watching(Fifo, Arc<Mutex<Vec<Entry>>>);
+struct Watching<P>(P, Arc<Mutex<Vec<Entry>>>);
 
-impl Policy for Watching {
+impl<P: Policy> Policy for Watching<P> {
     fn ready(&mut self, thread: Ready, why: Why) {
         let name = thread.name().map(str::to_owned);
         self.1.lock().unwrap().push((thread.kind(), name, thread.hints().class, why));
@@ -275,25 +275,9 @@ fn a_policy_sees_parasites_with_what_was_said_of_them() {
     }
 }
 
-/// The default policy within one that queues parasites.
-#[derive(Default)]
-struct Around(Hybrid);
-
-impl Policy for Around {
-    fn ready(&mut self, thread: Ready, why: Why) {
-        self.0.ready(thread, why);
-    }
-    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        self.0.next(unstarted)
-    }
-    fn parasites(&self) -> Parasites {
-        Parasites::Queued
-    }
-}
-
 #[test]
 fn the_default_policy_within_another_takes_parasites_too() {
-    with(1, Around::default).run(|| {
+    with(1, Watching::<Hybrid>::default).run(|| {
         let (tx, rx) = channel::<u32>();
         let theirs = rx.clone();
         let stackless = parasite(async move {

@@ -1,40 +1,16 @@
 //! What can run, runs: while a host computes, other workers do what its worker cannot. The hosts here compute
 //! until the other side has been served, so without that nothing ends.
 
+use crate::common::beside::Flag;
 use crate::common::{FOREVER, count, counter, eventually, run, tick, within};
 use lamprey::net::{TcpListener, UnixStream};
 use lamprey::{Builder, Helper, Runtime, Source, WakeToken, channel, parasite, sleep_async, suspend};
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Something that is waited for by computing.
-#[derive(Clone, Default)]
-struct Flag(Arc<AtomicBool>);
-
-impl Flag {
-    fn raise(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn is_up(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    /// Computes, without a scheduling point, until it is raised.
-    #[track_caller]
-    fn compute_until_up(&self) {
-        let deadline = Instant::now() + FOREVER / 2;
-        while !self.is_up() {
-            assert!(Instant::now() < deadline, "not served while its worker computed");
-            std::hint::spin_loop();
-        }
-    }
-}
 
 /// Runs `host` on worker 0 of 2, and waits for its end.
 fn on_worker_0(host: impl FnOnce() + Send + 'static) {

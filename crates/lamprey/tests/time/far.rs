@@ -37,7 +37,7 @@ fn far() -> Vec<Duration> {
 }
 
 /// The wait has begun, is not over, and ends when it is cancelled.
-fn is_ended_by_another(row: &Row, time: Duration) {
+fn waits_until_cancelled(row: &Row, time: Duration) {
     let (begun, wait) = (Arc::new(AtomicBool::new(false)), row.wait);
     let begins = begun.clone();
     let host = spawn(move || {
@@ -64,7 +64,7 @@ fn on_both_clocks(program: impl Fn(bool) + Clone + Send + 'static) {
 fn far_times_are_waited_until_another_ends_it() {
     on_both_clocks(|is_simulated| {
         for row in rows::all(is_simulated) {
-            far().into_iter().for_each(|time| is_ended_by_another(row, time));
+            far().into_iter().for_each(|time| waits_until_cancelled(row, time));
         }
     });
 }

@@ -1,5 +1,6 @@
 //! Several things in one loop, futures that are polled by hand, and the places at which nobody may switch.
 
+use crate::common::beside::{compute, serves_others};
 use crate::common::{FOREVER, run, within};
 use lamprey::event::{choose_all, future_evt};
 use lamprey::stm::{TVar, atomically};
@@ -37,7 +38,7 @@ fn who_computes_between_its_looks() {
         let other = token.clone();
         spawn(move || other.cancel());
         while !token.is_cancelled() {
-            crate::common::beside::compute(50);
+            compute(50);
         }
         done.cancel();
     });
@@ -215,19 +216,9 @@ fn who_calls_again_and_again_what_fails_or_changes_nothing() {
             Box::new(move || drop(token.child()))
         }),
     ];
-    for (name, mut call) in calls {
+    for (name, call) in calls {
         println!("{name}");
-        run(1, move || {
-            let done = Arc::new(AtomicBool::new(false));
-            let theirs = done.clone();
-            spawn(move || {
-                sleep(Duration::from_millis(1));
-                theirs.store(true, Ordering::Relaxed);
-            });
-            while !done.load(Ordering::Relaxed) {
-                call();
-            }
-        });
+        serves_others(move || call);
     }
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,6 +1,7 @@
 //! What a worker's ring holds while the worker computes is served by an idle one. The hosts here compute until that has
 //! happened, so without it nothing ends.
 
+use crate::common::beside::{Flag, compute_until};
 use crate::common::*;
 use crate::{Scratch, on_both, pattern};
 use lamprey::fs::{AlignedBuf, File, OpenOptions};
@@ -9,39 +10,9 @@ use lamprey::{Builder, parasite};
 use std::future::Future;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 const BLOCK: usize = 4096;
-
-/// Something that is waited for by computing.
-#[derive(Clone, Default)]
-struct Flag(Arc<AtomicBool>);
-
-impl Flag {
-    fn raise(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn is_up(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    #[track_caller]
-    fn compute_until_up(&self) {
-        compute_until(|| self.is_up());
-    }
-}
-
-/// Computes, without a scheduling point, until it is so.
-#[track_caller]
-pub(crate) fn compute_until(is: impl Fn() -> bool) {
-    let deadline = Instant::now() + FOREVER / 2;
-    while !is() {
-        assert!(Instant::now() < deadline, "not served while its worker computed");
-        std::hint::spin_loop();
-    }
-}
 
 /// Runs `host` on worker 0 of 2, with each back-end, and waits for its end.
 fn on_worker_0(host: impl Fn() + Send + Sync + Clone + 'static) {

@@ -1,8 +1,8 @@
 //! Futures that are dropped, anywhere: before the kernel has their operation they have no effect; later it is given up.
 
+use crate::common::beside::compute_until;
 use crate::common::*;
 use crate::fifos::fifo;
-use crate::helped::compute_until;
 use crate::{Scratch, runtime_with};
 use lamprey::Io;
 use lamprey::fs::OpenOptions;
