@@ -617,6 +617,12 @@ public final class PicoRuntime implements AutoCloseable {
         return nanoTime() + Math.max(nanos, 0);
     }
 
+    /** Milliseconds and nanoseconds, neither negative, in nanoseconds; {@link Long#MAX_VALUE} for more than there are. */
+    public static long nanos(long millis, int nanos) {
+        long all = TimeUnit.MILLISECONDS.toNanos(millis);
+        return all > Long.MAX_VALUE - nanos ? Long.MAX_VALUE : all + nanos;
+    }
+
     /** How many nanoseconds are left until {@code millis} by {@link #currentTimeMillis()}: 0 if that has passed. */
     public static long nanosUntil(long millis) {
         long now = currentTimeMillis();

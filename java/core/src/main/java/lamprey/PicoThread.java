@@ -295,7 +295,7 @@ public class PicoThread extends LightThread implements Runnable {
     /** As {@link #sleep(long)}, with {@code nanos} nanoseconds (0 to 999999) more. */
     @Primitive
     public static void sleep(long millis, int nanos) throws InterruptedException {
-        Parking.sleep(together(notNegative(millis, "sleep"), nanos(nanos)), SLEEP_NANOS);
+        Parking.sleep(PicoRuntime.nanos(notNegative(millis, "sleep"), nanos(nanos)), SLEEP_NANOS);
     }
 
     /** As {@link #sleep(long)}; a duration that is not positive is none. */
@@ -309,12 +309,6 @@ public class PicoThread extends LightThread implements Runnable {
             return 0;
         }
         return d.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : d.toNanos();
-    }
-
-    /** Milliseconds and nanoseconds in nanoseconds; {@link Long#MAX_VALUE} for more than there are. */
-    private static long together(long millis, int nanos) {
-        long all = TimeUnit.MILLISECONDS.toNanos(millis);
-        return all > Long.MAX_VALUE - nanos ? Long.MAX_VALUE : all + nanos;
     }
 
     private static long notNegative(long millis, String what) {
@@ -363,7 +357,7 @@ public class PicoThread extends LightThread implements Runnable {
     /** As {@link #join(long)}, with {@code nanos} nanoseconds more. */
     @Primitive
     public final void join(long millis, int nanos) throws InterruptedException {
-        long limit = together(notNegative(millis, "join"), nanos(nanos));
+        long limit = PicoRuntime.nanos(notNegative(millis, "join"), nanos(nanos));
         Parking.join(this, limit == 0 ? Long.MAX_VALUE : limit, JOIN_NANOS);
     }
 

@@ -91,7 +91,7 @@ final class Watch implements Runnable {
 
     @Override
     public void run() {
-        while (!isUnneeded()) {
+        while (forgetStopped()) {
             try {
                 lookAtAll();
             } catch (VirtualMachineError e) {
@@ -100,14 +100,15 @@ final class Watch implements Runnable {
         }
     }
 
-    private static boolean isUnneeded() {
+    /** Forgets the runtimes that have been stopped; returns whether any is left. */
+    private static boolean forgetStopped() {
         synchronized (RUNTIMES) {
             for (int i = RUNTIMES.size() - 1; i >= 0; i--) {
                 if (RUNTIMES.get(i).stopped) {
                     RUNTIMES.remove(i);
                 }
             }
-            return RUNTIMES.isEmpty();
+            return !RUNTIMES.isEmpty();
         }
     }
 

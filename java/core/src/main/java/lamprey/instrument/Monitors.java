@@ -1,7 +1,7 @@
 package lamprey.instrument;
 
-import java.util.concurrent.TimeUnit;
 import lamprey.Parking;
+import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 
 /**
@@ -66,8 +66,7 @@ public final class Monitors {
         if (nanos < 0 || nanos > 999_999) {
             throw new IllegalArgumentException("wait: " + nanos + " nanoseconds are not between 0 and 999999");
         }
-        long all = TimeUnit.MILLISECONDS.toNanos(millis);
-        all = all > Long.MAX_VALUE - nanos ? Long.MAX_VALUE : all + nanos;
+        long all = PicoRuntime.nanos(millis, nanos);
         return all == 0 ? Long.MAX_VALUE : all;
     }
 
