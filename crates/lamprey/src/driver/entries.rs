@@ -92,7 +92,7 @@ impl<E> Entries<E> {
     /// Keeps an entry back; returns how many there are.
     ///
     /// # Safety
-    /// As for [`as_owner`](Self::as_owner).
+    /// On the owner's kernel thread, and not within a section.
     pub(crate) unsafe fn keep_back(&self, data: u64, entry: E) -> usize {
         let keep_back = |kept_back: &mut VecDeque<_>| {
             kept_back.push_back((data, entry));
@@ -142,13 +142,13 @@ impl<E> Entries<E> {
     /// (false: there is none).
     ///
     /// # Safety
-    /// As for [`as_owner`](Self::as_owner).
+    /// On the owner's kernel thread, and not within a section.
     pub(crate) unsafe fn flush_as_owner(&self, push: impl FnMut(&E) -> bool) -> Flushed {
         // SAFETY: as promised by the caller.
         unsafe { self.kept_back.as_owner(|kept_back| self.flush(kept_back, push)) }
     }
 
-    /// As [`flush_as_owner`](Self::flush_as_owner), on another kernel thread.
+    /// Does what [`flush_as_owner`](Self::flush_as_owner) does, for a helper on another kernel thread.
     pub(crate) fn flush_as_visitor(&self, push: impl FnMut(&E) -> bool) -> Flushed {
         self.kept_back.visit(|kept_back| self.flush(kept_back, push))
     }
@@ -183,7 +183,7 @@ impl<E> Entries<E> {
     /// The ring ends: withdraws all that is kept back, and takes no more.
     ///
     /// # Safety
-    /// As for [`as_owner`](Self::as_owner); nothing is kept back afterwards.
+    /// On the owner's kernel thread, and not within a section; the caller keeps nothing back afterwards.
     pub(crate) unsafe fn close(&self) -> Vec<u64> {
         let left = self.left().take();
         drop(left);

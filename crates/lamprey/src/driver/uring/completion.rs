@@ -86,7 +86,7 @@ impl Completion {
         Self { data: entry.user_data(), answer: Answer { result, flags: entry.flags() } }
     }
 
-    /// Of an operation that the kernel has not seen.
+    /// The completion of an operation that the kernel has not seen.
     pub(super) fn withdrawn(data: u64) -> Self {
         Self { data, answer: Answer { result: -libc::ECANCELED, flags: 0 } }
     }

@@ -73,11 +73,10 @@ impl Here {
         self.entries.set_waiting(true);
     }
 
-    /// As [`push`](Self::push), for an operation that [may be left](Ring::leave): it is withdrawn if that happens before
-    /// the kernel has it.
+    /// Queues an operation that [may be left](Ring::leave): it is withdrawn if that happens before the kernel has it.
     ///
     /// # Safety
-    /// As for `push`.
+    /// As for [`push`](Self::push).
     pub(super) unsafe fn keep_back(&self, entry: squeue::Entry) {
         // Relaxed: as in `push`.
         self.in_flight.fetch_add(1, Ordering::Relaxed);
