@@ -53,6 +53,7 @@ pub(crate) mod who;
 mod deliver;
 #[cfg(not(loom))]
 mod handover;
+mod here;
 #[cfg(not(loom))]
 pub(crate) mod info;
 #[cfg(not(loom))]

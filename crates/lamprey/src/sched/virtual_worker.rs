@@ -12,6 +12,7 @@
 //! 3. The budget of scheduling points is 1: a step runs one thread, and those that run on its stack.
 //! 4. The worker counts as asleep between two steps, so that each message for it calls its notifier.
 
+use super::here::here;
 use super::runtime::{Config, make_worker};
 use super::shared::Shared;
 use super::thread::{Thread, ThreadState};
@@ -23,7 +24,6 @@ use std::io;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
-use swapstack::Stack;
 
 /// What else is one per kernel thread and belongs to a worker.
 pub(crate) trait Locals {
@@ -33,6 +33,8 @@ pub(crate) trait Locals {
 
 /// Bytes of stack that it takes to find out which calls a thread is in.
 const PLACE_ROOM: usize = 16 << 10;
+/// More than what stacks of one size differ by.
+const PAGE: usize = 4 << 10;
 /// Turns of parasites in a row.
 const MOST_TURNS: u32 = 64;
 
@@ -194,19 +196,17 @@ impl VirtualWorker {
 
 /// True if the calling thread is one of the program's, on a stack with room for finding out where it is.
 pub(crate) fn caller_has_place() -> bool {
-    Worker::current().is_some_and(|worker| {
-        let me = worker.running_ref();
-        !ptr::eq(me, &raw const worker.root) && has_place(me)
-    })
+    Worker::current()
+        .is_some_and(|worker| !ptr::eq(worker.running_ref(), &raw const worker.root) && has_place())
 }
 
-/// True if the stack of the running thread `me` has room for finding out where it is.
-fn has_place(me: &Thread) -> bool {
-    let stack = me.stack.take();
-    let here = ptr::from_ref(&stack).addr();
-    let limit = stack.as_ref().map_or(0, |stack| stack.limit().addr().get());
-    me.stack.set(stack);
-    here.saturating_sub(limit) >= PLACE_ROOM
+/// True if the running stack has room for finding out where its thread is: a generator's, if the thread is in one.
+///
+/// Neither where stacks lie nor by how much their tops are shifted makes a difference: two runs by one seed agree.
+fn has_place() -> bool {
+    let here = here();
+    let Some((limit, top)) = swapstack::overflow::bounds_around(here) else { return true };
+    ((top - limit) & !(PAGE - 1)).saturating_sub(top - here) >= PLACE_ROOM
 }
 
 impl Worker {
@@ -224,7 +224,7 @@ impl Worker {
             ThreadState::Runnable => None,
             _ => return,
         };
-        let has_place = has_place(me);
+        let has_place = has_place();
         world::with(|world| match why {
             Some(reason) => world.stops(format_args!("{WAITS}{reason}"), has_place),
             None => world.stops(format_args!("{YIELDS}"), has_place),

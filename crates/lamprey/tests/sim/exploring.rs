@@ -231,3 +231,27 @@ fn a_log_takes_no_stack_that_a_host_does_not_have() {
         assert!(log.contains("waits: ") && log.contains("gives way"), "{log}");
     }
 }
+
+/// A host that is inside of a generator is on a stack that its descriptor does not know, above its own or below.
+#[test]
+fn a_log_tells_the_place_of_a_host_inside_of_a_generator() {
+    const WAITS: usize = 8;
+    let sim = lamprey::Runtime::simulated(1).schedule(lamprey::sim::Schedule::RoundRobin);
+    let log = sim
+        .run_logged(|| {
+            let waits = |_: usize| {
+                let body = |y: &swapstack::Yielder<(), ()>, ()| {
+                    lamprey::sleep(std::time::Duration::from_millis(1));
+                    y.suspend(());
+                };
+                swapstack::GeneratorBuilder::new().stack_size(256 << 10).build(body).unwrap()
+            };
+            // All are alive at once, so that their stacks lie at different places.
+            let mut generators = (0..WAITS).map(waits).collect::<Vec<_>>();
+            generators.iter_mut().for_each(|generator| generator.next().unwrap());
+        })
+        .1;
+    let (placed, other): (Vec<_>, Vec<_>) =
+        log.lines().filter(|line| line.contains("waits: ")).partition(|line| line.contains("exploring.rs:"));
+    assert!(placed.len() == WAITS && other.is_empty(), "{log}");
+}

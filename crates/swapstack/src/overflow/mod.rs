@@ -88,6 +88,24 @@ pub unsafe fn before_abort(hook: BeforeAbort) {
     unsafe { handler::set_before_abort(hook) };
 }
 
+/// The lowest usable address and the upper end of the stack that holds `address`, if a generator or a pool of
+/// this crate has it. Async-signal-safe. Walks a list of the process's regions of stacks.
+///
+/// A thread that has a stack of a runtime may be on another one: inside of a generator.
+///
+/// # Examples
+/// ```
+/// let mut generator = swapstack::Generator::new(|y, ()| {
+///     let address = (&raw const y).addr();
+///     y.suspend((address, swapstack::overflow::bounds_around(address).unwrap()));
+/// });
+/// let (address, (limit, top)) = generator.next().unwrap();
+/// assert!((limit..top).contains(&address));
+/// ```
+pub fn bounds_around(address: usize) -> Option<(usize, usize)> {
+    registry::find(address).map(|slot| (slot.limit(), slot.top))
+}
+
 /// Everything that a thread needs for the report, for threads that do not set it up themselves.
 pub(crate) fn arm() -> std::io::Result<()> {
     handler::install();

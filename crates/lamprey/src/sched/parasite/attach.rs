@@ -26,6 +26,7 @@ use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
 use super::owned::TURN;
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
+use crate::sched::here::here;
 use crate::sched::policy::Why;
 use crate::sched::thread::Thread;
 use crate::sched::waiter::Waiter;
@@ -36,18 +37,6 @@ use swapstack::{PooledStack, Stack};
 
 /// Most inline attaches inside one another on one stack.
 const NESTING: u32 = 1;
-
-/// An address near the top of the running stack.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn here() -> usize {
-    let probe = std::mem::MaybeUninit::<u8>::uninit();
-    let place = &raw const probe;
-    // AddressSanitizer moves locals to a fake stack, except in functions with inline assembly, which
-    // `black_box` makes of this one.
-    #[cfg(feature = "asan")]
-    let place = std::hint::black_box(place);
-    place.addr()
-}
 
 /// How many bytes of a stack are kept free for the parasite that is polled; half of a stack that is smaller
 /// than twice that. Code without optimisation needs several times as much, as for
