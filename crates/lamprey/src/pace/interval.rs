@@ -238,3 +238,24 @@ fn after_now(due: Instant, late: Duration, period: Duration) -> Option<Instant> 
         period - Duration::new((into_period / 1_000_000_000) as u64, (into_period % 1_000_000_000) as u32);
     due.checked_add(late)?.checked_add(rest)
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::time::any::a_time;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The tick after those that were missed, as whole numbers of any size have it.
+        #[test]
+        fn missed_ticks_are_skipped(late in a_time(), period in a_time()) {
+            prop_assume!(!period.is_zero());
+            let due = Instant::now();
+            let next = (late.as_nanos() / period.as_nanos() + 1) * period.as_nanos();
+            match after_now(due, late, period) {
+                Some(at) => prop_assert_eq!((at - due).as_nanos(), next),
+                None => prop_assert!(next > u128::from(i64::MAX as u64 / 2) * 1_000_000_000),
+            }
+        }
+    }
+}

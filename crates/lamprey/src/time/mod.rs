@@ -6,6 +6,8 @@
 //! `sched::timers` drives both.
 
 pub(crate) mod alarms;
+#[cfg(all(test, not(loom)))]
+pub(crate) mod any;
 pub(crate) mod before;
 pub(crate) mod clock;
 #[cfg(not(loom))]

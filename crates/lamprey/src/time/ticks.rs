@@ -40,3 +40,41 @@ impl Ticks {
         self.start.checked_add(Duration::new(seconds, rest))
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::time::any::a_time;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_ends() {
+        let ticks = Ticks::from_now();
+        assert_eq!((ticks.begin(0), ticks.after(ticks.start)), (Some(ticks.start), 0));
+        let past = ticks.start.checked_sub(Duration::from_secs(1));
+        assert_eq!(past.map(|past| ticks.after(past)), past.map(|_| 0));
+        let last = ticks.begin(u64::MAX).unwrap();
+        assert_eq!(ticks.after(last), u64::MAX);
+        assert_eq!(ticks.after(last + Duration::from_nanos(1)), u64::MAX);
+    }
+
+    proptest! {
+        /// As whole numbers of any size have it.
+        #[test]
+        fn deadlines_are_rounded_up(time in a_time()) {
+            let ticks = Ticks::from_now();
+            if let Some(at) = ticks.start.checked_add(time) {
+                let tick = time.as_nanos().div_ceil(1 << TICK).min(u64::MAX.into());
+                prop_assert_eq!(u128::from(ticks.after(at)), tick);
+            }
+        }
+
+        #[test]
+        fn ticks_begin_at_their_multiples(tick: u64, smaller in 0..64) {
+            let (ticks, tick) = (Ticks::from_now(), tick >> smaller);
+            let begin = ticks.begin(tick).unwrap();
+            prop_assert_eq!((begin - ticks.start).as_nanos(), u128::from(tick) << TICK);
+            prop_assert_eq!(ticks.after(begin), tick);
+        }
+    }
+}

@@ -128,6 +128,17 @@ fn behind_the_end_of_a_simulated_clock_nothing_comes() {
     });
 }
 
+/// Nor does a call on the blocking pool look for ever at a clock that stands still.
+#[test]
+fn a_call_that_waits_behind_the_end_is_told_so() {
+    if crate::common::role().is_some() {
+        let far = Duration::from_secs(1 << 40);
+        Runtime::simulated(1).run(|| lamprey::block(|| lamprey::wait(lamprey::sleep_async(far))));
+    }
+    let (output, text) = crate::common::rerun("a_call_that_waits_behind_the_end_is_told_so", "waits");
+    assert!(!output.status.success() && text.contains("never ends"), "{text}");
+}
+
 #[test]
 fn instants_that_have_passed_are_over_at_once() {
     on_both_clocks(|_| {
@@ -208,6 +219,22 @@ fn far_ones_do_not_disturb_near_ones() {
             .collect();
         hosts.into_iter().for_each(|host| host.join().unwrap());
     });
+}
+
+#[test]
+fn a_shutdown_may_wait_for_ever() {
+    for time in far() {
+        within(FOREVER, move || {
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            runtime.run(|| drop(spawn(|| sleep(Duration::MAX))));
+            assert!(runtime.shutdown(time).is_empty());
+        });
+    }
+    for time in [Duration::ZERO, Duration::from_nanos(1)] {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        drop(runtime.run(|| spawn(|| sleep(Duration::MAX))));
+        drop(within(FOREVER, move || runtime.shutdown(time)));
+    }
 }
 
 /// Beside far deadlines a worker sleeps, and does not look at them again and again.

@@ -141,6 +141,13 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_end_is_kept() {
+        let (mut cache, now) = cache(LookupCache::new().ttl(Duration::MAX));
+        cache.put("good", &found(), now);
+        assert!(cache.get("good", now + Duration::from_secs(1 << 39)).is_some());
+    }
+
+    #[test]
     fn there_are_never_too_many() {
         let (mut cache, now) = cache(LookupCache::new().entries(2));
         for (name, seconds) in [("a", 2), ("b", 1), ("c", 3)] {

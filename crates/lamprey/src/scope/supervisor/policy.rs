@@ -133,3 +133,24 @@ fn chance() -> f64 {
     let bits = world::with(|world| world.chance.word()).unwrap_or_else(|| RandomState::new().hash_one(0));
     bits as f64 / u64::MAX as f64
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::time::any::a_time;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever is asked for, no delay is longer than the longest, and none is shorter than the one before.
+        #[test]
+        fn delays_grow_up_to_the_longest(first in a_time(), max in a_time(), factor in 1.0..f64::MAX, part in 0.0..=1.0) {
+            let even = Backoff::new(first).max(max).factor(factor);
+            let delays: Vec<_> = [0, 1, 2, 1000, u32::MAX].map(|failures| even.delay(failures)).into();
+            prop_assert!(delays.is_sorted(), "{:?}", delays);
+            prop_assert!(*delays.last().unwrap() <= max);
+            for failures in [0, 1, u32::MAX] {
+                prop_assert!(even.jitter(part).delay(failures) <= even.delay(failures));
+            }
+        }
+    }
+}

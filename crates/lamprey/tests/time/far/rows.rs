@@ -8,7 +8,7 @@ use lamprey::stm::{TVar, atomically_timeout, check};
 use lamprey::sync::{Barrier, Condvar, Mutex, Once, OnceLock, RwLock, Semaphore, WaitGroup};
 use lamprey::{IVar, MVar, actor, parasite, scope, sleep, sleep_async, spawn, wait};
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 macro_rules! rows {
     ($rows:ident: $($name:literal |$time:ident| $wait:block)+) => {
@@ -25,6 +25,23 @@ pub fn all(is_simulated: bool) -> impl Iterator<Item = &'static Row> {
 rows! { SLEEPS:
     "sleep" |time| { sleep(time) }
     "sleep_async" |time| { wait(sleep_async(time)) }
+    "sleep_until" |time| { instant(time).map_or_else(|| sleep(time), lamprey::sleep_until) }
+    "at" |time| { instant(time).map_or_else(|| sleep(time), |at| lamprey::event::at(at).sync()) }
+    "a sleep that is moved" |time| {
+        let mut slept = Box::pin(sleep_async(Duration::MAX));
+        if let Some(at) = instant(time) {
+            slept.as_mut().reset(at);
+        }
+        wait(slept);
+    }
+    "with_deadline" |time| {
+        let Some(at) = instant(time) else { return sleep(time) };
+        assert!(lamprey::with_deadline(at, || sleep(Duration::MAX)).is_err());
+    }
+    "with_deadline_async" |time| {
+        let Some(at) = instant(time) else { return sleep(time) };
+        assert!(wait(lamprey::with_deadline_async(at, sleep_async(Duration::MAX))).is_err());
+    }
     "timeout" |time| { timeout(time).sync() }
     "timeout of a choice" |time| { choose((never::<()>(), timeout(time))).sync() }
     "sync_timeout" |time| { assert!(never::<()>().sync_timeout(time).is_none()) }
@@ -230,6 +247,11 @@ rows! { SYSTEM:
         let signals = lamprey::signal::listen(&[lamprey::signal::Signal::USR2]).unwrap();
         signals.recv_timeout(time).unwrap_err();
     }
+}
+
+/// So long from now, if the clock can say it.
+fn instant(time: Duration) -> Option<Instant> {
+    lamprey::sim::now().checked_add(time)
 }
 
 /// Ends a host when the wait for it is over.
