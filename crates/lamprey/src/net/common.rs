@@ -323,7 +323,7 @@ macro_rules! is_stream {
 
             fn shut_down_for_close(&self) {
                 // Fails when the stream is no longer connected, and then there is nothing to shut down.
-                let _ = self.0.get().shutdown(::std::net::Shutdown::Both);
+                let _ = self.shutdown(::std::net::Shutdown::Both);
             }
         }
 

@@ -9,7 +9,8 @@
 //!
 //! What the program sees of an end is what the kernel's TCP shows (`tests/sim/net/kernel.rs`): what had arrived before a reset is
 //! read before its error, which comes once; after the other side's end a reset is `EPIPE`, for those who write. One thing is not
-//! seen: who has shut down both directions, and closes with something unread, sends no second reset.
+//! seen: whether who has shut down both directions has closed, too. With something unread it sends no second reset; and
+//! whoever waits to write to it is refused at once, where the kernel lets them wait for that close.
 //!
 //! The network's end of the carrier is there in `Opening` and `Open`. A connection is forgotten when none of its sides has
 //! one.

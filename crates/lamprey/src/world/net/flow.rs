@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. `outstanding` is the number of bytes in `queue` and `backlog`; no more are taken out of the sender's carrier while it is
-//!    the window or more. So whoever does not read blocks whoever writes.
+//!    the window or more, unless its program writes no more. So whoever does not read blocks whoever writes.
 //! 2. Segments are delivered in the order of the queue, whatever their times: a stream reorders nothing.
 //! 3. Each segment in the queue has an event on the agenda at its time, or one before it in the queue has.
 
@@ -48,7 +48,11 @@ impl State {
                 break;
             };
             let link = self.topology.link(way);
-            let most = link.window.saturating_sub(flow.outstanding).min(SEGMENT);
+            // What is left in the carrier of who writes no more is all that comes. It is taken beyond the window, as the end behind it
+            // must be seen: whoever still waits to write is told, and a reset waits for no window.
+            let is_last = this.writes_no_more || this.is_hung_up;
+            let room_left = if is_last { SEGMENT } else { link.window.saturating_sub(flow.outstanding) };
+            let most = room_left.min(SEGMENT);
             if most == 0 {
                 break;
             }

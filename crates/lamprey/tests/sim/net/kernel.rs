@@ -1,48 +1,15 @@
 //! The simulated TCP beside the kernel's: short programs of two peers, of which both must say the same.
 //!
-//! A program is a line of steps, one after the other: the peer (`a` has connected, `b` has accepted), what it does, and a
-//! number. After each step the network comes to rest.
+//! A program is a line of [steps], one after the other. After each step the network comes to rest. Each program runs in each
+//! of the [forms] in which one can read and write.
 
+mod forms;
+mod steps;
+
+use forms::{FORMS, Form};
 use lamprey::Runtime;
-use lamprey::net::{TcpListener, TcpStream};
-use std::fmt::Debug;
-use std::future::Future;
-use std::io::{IoSliceMut, Read, Write};
-use std::net::Shutdown;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-const WRITE: char = 'w';
-const READ: char = 'r';
-const READ_VECTORED: char = 'v';
-const READ_ASYNC: char = 'f';
-const PEEK: char = 'p';
-const SHUT_READ: char = '<';
-const SHUT_WRITE: char = '>';
-const SHUT_BOTH: char = 'x';
-const TAKE_ERROR: char = 'e';
-const PEER: char = 'n';
-const CLONE: char = 'c';
-const DROP: char = 'd';
-const ABRUPT: char = 'l';
-const CLOSE: char = 'k';
-
-const STEPS: [char; 13] = [
-    WRITE,
-    READ,
-    READ_VECTORED,
-    READ_ASYNC,
-    PEEK,
-    SHUT_READ,
-    SHUT_WRITE,
-    SHUT_BOTH,
-    TAKE_ERROR,
-    PEER,
-    CLONE,
-    DROP,
-    ABRUPT,
-];
+use steps::{PEERS, run};
 
 /// Situations that have a name.
 const SITUATIONS: &[(&str, &str)] = &[
@@ -72,112 +39,109 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("a clone shuts down for all", "bc0 b>0 bd ar8 bw1"),
     ("looked at first", "bw4 ap8 ap2 ar8 bd ap8 ar8"),
     ("looked at after the end", "bw4 aw1 bd ap8 ar8 ap8 ap8"),
-    ("read in other forms", "bw4 av2 af8 aw1 bd av8 af8"),
+    ("read in other forms", "bw4 av2 aw1 bd av8 av8"),
+    ("full, and nobody reads", "aW0 aJ0 aJ0"),
+    ("full, and read", "aW0 aJ0 bz0 aJ0 ad bz0"),
+    ("full, then closed, and read", "aF0 ad bz0 bw1"),
+    ("full, then half closed, and read", "aF0 a>0 aw1 bz0 bw1 ar8"),
+    ("full, and who writes half closes", "aW0 a>0 aJ0 bz0"),
+    ("full, and who writes ends both directions", "aW0 ax0 aJ0 bz0"),
+    ("full, and the other closes", "aW0 bd aJ0 ar8 aw1"),
+    ("full, and the other closes at once", "aW0 bl0 bd aJ0 ar8 aw1"),
+    ("full, and the other half closes", "aW0 b>0 aJ0 ar8 bz0 aJ0"),
+    ("full, and the other half closes, then closes", "aW0 b>0 bd aJ0 ar8 ae"),
+    ("full, and the other ends both directions, then closes", "aF0 bx0 bd ar8 aw1"),
+    ("full, and the other is closed by the call, and dropped", "aW0 bk0 bd aJ0 ar8"),
+    ("full, then closed at once, and written to", "aF0 al0 ad bw1 bw1 bz0"),
+    ("full, and a clone half closes", "aW0 ac0 a>0 aJ0 bz0"),
+    ("full, half closed, and the other closes", "aF0 a>0 bd aw1 ar8 ae"),
+    ("full in both directions, and one closes, then read", "aF0 bF0 ad bw1 bz0 bz0"),
+    ("full in both directions, and both half close", "aW0 bW0 a>0 b>0 aJ0 bJ0 az0 bz0"),
+    ("full, and closed by the call", "aW0 ak0 aJ0"),
+    ("full, and the error is asked for", "aF0 bd ae ae aw1"),
+    ("full, then closed at once", "aF0 al0 ad bz0 br8"),
+    ("full, given up, and read", "aW0 aQ0 aw1 bz0 aw1 ad bz0"),
+    ("full, given up, and the other closes", "aW0 aQ0 bd aw1 ar8"),
+    ("full in both directions, and one closes", "aW0 bW0 aJ0 bJ0 aQ0 ad bJ0 br8"),
+    ("full in both directions, and read", "aW0 bW0 az0 bJ0 bz0 aJ0"),
+    ("a read waits for bytes", "aR8 aJ0 bw3 aJ0"),
+    ("a read waits, and the other closes", "aR8 bd aJ0 ar8"),
+    ("a read waits, and the other half closes", "aR8 b>0 aJ0 aw1 br8"),
+    ("a read waits, and the other closes with something unread", "aw1 aR8 bd aJ0 ar8"),
+    ("a read waits, and the other closes at once", "aR8 bl0 bd aJ0 ar8 aw1"),
+    ("a read waits, and the other ends both directions", "aR8 bx0 aJ0 aw1 aw1"),
+    ("a read waits, and one of two clones is dropped", "aR8 bc0 bd aJ0 bd aJ0"),
+    ("a read waits, and there is no reading any more", "aR8 a<0 aJ0"),
+    ("a read waits, and there is nothing any more", "aR8 ax0 aJ0 br8"),
+    ("a read waits, and the socket is closed", "aR8 ak0 aJ0"),
+    ("a read waits, half closed, and the other closes", "aR8 a>0 aJ0 bd aJ0"),
+    ("a read is given up", "aR8 aQ0 bw3 ar8"),
+    ("nobody has connected", "lt0"),
+    ("nobody listens any more", "ld cC0"),
+    ("the listener is closed by the call", "lk0 cC0 lt0"),
+    ("not accepted, and the listener goes", "cC0 ld cr8 cr8 cw1 cn"),
+    ("not accepted, and the listener is closed by the call", "cC0 lk0 lt0"),
+    ("not accepted after it has sent, and the listener goes", "cC0 cw3 ld cr8 cw1 ce"),
+    ("not accepted after half closing, and the listener goes", "cC0 c>0 ld cr8 cr8 ce"),
+    ("not accepted, waits to read, and the listener goes", "cC0 cR8 ld cJ0 cr8"),
+    ("not accepted, full, and the listener goes", "cC0 cW0 cJ0 ld cJ0 cr8"),
+    ("not accepted, and the error is asked for", "cC0 ld ce ce cr8"),
+    ("closed before it is accepted", "cC0 cd lt0 dr8 dw1 dw1 dr8"),
+    ("closed before it is accepted, after it has sent", "cC0 cw3 cd lt0 dr8 dr8 dw1 dn"),
+    ("closed at once before it is accepted", "cC0 cw3 cl0 cd lt0 dr8 dr8"),
+    ("half closed before it is accepted", "cC0 cw3 c>0 lt0 dr8 dr8 dw1 cr8"),
+    ("full before it is accepted", "cC0 cW0 lt0 dz0 cJ0"),
+    ("accepted, and then the listener goes", "cC0 lt0 ld cw3 dr8 dw2 cr8 cd dr8"),
 ];
 
-fn say<T: Debug>(result: std::io::Result<T>) -> String {
-    result.map_or_else(|error| format!("{:?}", error.kind()), |value| format!("{value:?}"))
-}
-
-fn at_once<T>(future: impl Future<Output = std::io::Result<T>>) -> std::io::Result<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => Err(std::io::ErrorKind::WouldBlock.into()),
-    }
-}
-
-fn perform(streams: &mut Vec<TcpStream>, what: char, number: usize) -> String {
-    let Some(stream) = streams.last() else { return "gone".to_owned() };
-    let mut room = vec![0; number];
-    match what {
-        WRITE => say((&*stream).write(&room)),
-        READ => say((&*stream).read(&mut room)),
-        READ_VECTORED => say((&*stream).read_vectored(&mut [IoSliceMut::new(&mut room)])),
-        READ_ASYNC => say(at_once(stream.read_async(&mut room))),
-        PEEK => say(stream.peek(&mut room)),
-        SHUT_READ => say(stream.shutdown(Shutdown::Read)),
-        SHUT_WRITE => say(stream.shutdown(Shutdown::Write)),
-        SHUT_BOTH => say(stream.shutdown(Shutdown::Both)),
-        TAKE_ERROR => say(stream.take_error().map(|error| error.map(|error| error.kind()))),
-        PEER => say(stream.peer_addr().map(|peer| peer.ip())),
-        ABRUPT => say(stream.set_linger(Some(Duration::ZERO))),
-        CLOSE => say({
-            stream.close();
-            Ok(())
-        }),
-        CLONE => {
-            let clone = stream.try_clone().unwrap();
-            streams.push(clone);
-            "cloned".to_owned()
-        }
-        DROP => {
-            streams.pop();
-            "dropped".to_owned()
-        }
-        other => panic!("no step is called {other}"),
-    }
-}
-
-/// What a program sees, step by step.
-fn run(program: &str, rest: Duration) -> Vec<String> {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let connecting = lamprey::spawn(move || TcpStream::connect(address).unwrap());
-    let b = listener.accept().unwrap().0;
-    let mut peers = [vec![connecting.join().unwrap()], vec![b]];
-    peers.iter().flatten().for_each(|stream| stream.set_nonblocking(true).unwrap());
-    lamprey::sleep(rest);
-    let step = |step: &str| {
-        let mut parts = step.chars();
-        let (peer, what) = (parts.next().unwrap(), parts.next().unwrap());
-        let seen = perform(&mut peers[usize::from(peer == 'b')], what, parts.as_str().parse().unwrap_or(0));
-        lamprey::sleep(rest);
-        format!("{step}: {seen}")
-    };
-    program.split_whitespace().map(step).collect()
-}
-
 /// What both say, if they differ. The kernel has its own time to come to rest: it is asked again with more.
-fn difference(program: &str) -> Option<String> {
-    let simulated = Runtime::simulated(1).run(|| run(program, Duration::from_secs(1)));
+fn difference(program: &str, form: Form) -> Option<String> {
+    let simulated = Runtime::simulated(1).run(|| run(program, form, Duration::from_secs(1)));
     let mut real = Vec::new();
     for rest in [1, 10, 100, 1000] {
-        real = lamprey::run(|| run(program, Duration::from_millis(rest)));
+        real = lamprey::run(|| run(program, form, Duration::from_millis(rest)));
         if real == simulated {
             return None;
         }
     }
     let pairs = real.iter().zip(&simulated);
     let lines: Vec<_> = pairs.map(|(real, simulated)| format!("  {real:<28} {simulated}")).collect();
-    Some(format!("\"{program}\": the kernel, and the simulation:\n{}", lines.join("\n")))
+    Some(format!("\"{program}\", {form:?}: the kernel, and the simulation:\n{}", lines.join("\n")))
 }
 
 #[test]
 fn named_situations_are_as_in_the_kernel() {
+    let all = SITUATIONS.iter().flat_map(|situation| FORMS.map(|form| (situation, form)));
     let differences =
-        SITUATIONS.iter().filter_map(|(name, program)| Some(format!("{name}: {}", difference(program)?)));
+        all.filter_map(|((name, program), form)| Some(format!("{name}: {}", difference(program, form)?)));
     let differences: Vec<_> = differences.collect();
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
+/// What random programs do. What fills buffers is not there: how much fits is not the same.
+const STEPS: &[char] = &['w', 'r', 'v', 'p', '<', '>', 'x', 'e', 'n', 'c', 'd', 'l', 'R', 'J', 'Q'];
+
 fn random_program(random: &mut fastrand::Rng) -> String {
-    // What the two have shut down. Who has shut down both is not dropped: the simulation cannot tell that from the shutdown.
-    let mut shut = [String::new(), String::new()];
+    // What each has shut down. Who has shut down both is not dropped: the simulation cannot tell that from the shutdown.
+    let mut shut = [const { String::new() }; PEERS.len()];
     let mut step = |random: &mut fastrand::Rng| {
-        let (peer, shut) = if random.bool() { ('a', &mut shut[0]) } else { ('b', &mut shut[1]) };
+        if random.u8(..8) == 0 {
+            return (*random.choice(["cC0", "lt0", "lt0", "ld"]).unwrap()).to_owned();
+        }
+        let peer = random.usize(..PEERS.len());
         // Half of the steps move bytes, or else there are few to lose.
-        let what =
-            if random.bool() { [WRITE, READ][random.usize(..2)] } else { STEPS[random.usize(..STEPS.len())] };
-        let is_shut = shut.contains(SHUT_BOTH) || shut.contains(SHUT_READ) && shut.contains(SHUT_WRITE);
-        let what = if is_shut && what == DROP { READ } else { what };
+        let what = if random.bool() { ['w', 'r'][random.usize(..2)] } else { *random.choice(STEPS).unwrap() };
+        let shut = &mut shut[peer];
+        let is_shut = shut.contains('x') || shut.contains('<') && shut.contains('>');
+        let what = if is_shut && what == 'd' { 'r' } else { what };
         shut.push(what);
-        format!("{peer}{what}{}", random.usize(1..9))
+        format!("{}{what}{}", PEERS[peer], random.usize(1..9))
     };
-    (0..random.usize(3..12)).map(|_| step(random)).collect::<Vec<_>>().join(" ")
+    (0..random.usize(3..16)).map(|_| step(random)).collect::<Vec<_>>().join(" ")
 }
 
 /// Leaves out steps as long as there is a difference.
-fn shrunk(mut program: String, mut text: String) -> String {
+fn shrunk(mut program: String, form: Form, mut text: String) -> String {
     let mut at = 0;
     loop {
         let mut steps: Vec<_> = program.split(' ').collect();
@@ -186,7 +150,7 @@ fn shrunk(mut program: String, mut text: String) -> String {
         }
         steps.remove(at);
         let shorter = steps.join(" ");
-        match difference(&shorter) {
+        match difference(&shorter, form) {
             Some(difference) if !shorter.is_empty() => (program, text) = (shorter, difference),
             _ => at += 1,
         }
@@ -200,8 +164,9 @@ fn random_programs_are_as_in_the_kernel() {
         (number("LAMPREY_SEED").unwrap_or(1), number("LAMPREY_RUNS").unwrap_or(100).min(100_000));
     for seed in first..first + count {
         let program = random_program(&mut fastrand::Rng::with_seed(seed));
-        if let Some(text) = difference(&program) {
-            panic!("seed {seed}: {}", shrunk(program, text));
+        let form = FORMS[seed as usize % FORMS.len()];
+        if let Some(text) = difference(&program, form) {
+            panic!("seed {seed}: {}", shrunk(program, form, text));
         }
     }
 }
