@@ -238,6 +238,10 @@ impl Worker {
         self.has_hosts() && self.running() == self.hosts.root()
     }
 
+    pub(crate) fn may_run_destructors(&self) -> bool {
+        !self.is_on_root()
+    }
+
     pub(crate) fn is_ending(&self) -> bool {
         false
     }

@@ -31,9 +31,10 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 /// ```
 ///
 /// # Dropping
-/// Cancels the parasite, and does not wait for its end. A future that waits is dropped at once (of more than
-/// a thousand at once, the rest at the next scheduling points), one that is being polled, when its poll ends;
-/// a stackful parasite soon unwinds from the call that it blocks in. [`detach`](Self::detach) lets it run on.
+/// Cancels the parasite, and does not wait for its end. A future that waits is dropped at once (if the stack has
+/// room for its destructors, and otherwise at a next scheduling point: a chain of parasites, each with the handle of
+/// the next, may be of any length), one that is being polled, when its poll ends; a stackful parasite soon unwinds
+/// from the call that it blocks in. The result of one that has ended is dropped at once, as a `Box` would be. [`detach`](Self::detach) lets it run on.
 /// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is part of its spawner's work.
 ///
 /// A statement that starts a parasite and drops its handle causes a warning:

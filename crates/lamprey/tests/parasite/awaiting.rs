@@ -8,6 +8,7 @@ use lamprey::net::{TcpListener, TcpStream, UnixStream};
 use lamprey::{JoinError, ParasiteHandle, block, block_async, parasite, sleep_async, spawn};
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -203,4 +204,81 @@ fn a_parasite_that_reads_a_file_lets_its_host_go_on() {
         assert!(!reader.is_finished(), "it is at the pool");
         assert_eq!(reader.join().unwrap(), block(|| std::fs::read_to_string("Cargo.toml").unwrap()));
     });
+}
+
+/// Each of so many owns the handle of the next; the first of all waits.
+fn chain(links: u32, ended: &Arc<AtomicU32>) -> ParasiteHandle<()> {
+    struct Counted(Arc<AtomicU32>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            // Relaxed: read when all are joined.
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let mut handle = parasite(std::future::pending());
+    for _ in 0..links {
+        let (next, counted) = (handle, Counted(ended.clone()));
+        handle = parasite(async move {
+            let _counted = counted;
+            next.await.unwrap();
+        });
+    }
+    handle
+}
+
+/// Destructors need stack, and each of these is within the one before.
+#[test]
+fn a_chain_of_any_length_is_cancelled_and_dropped() {
+    const LINKS: u32 = 20_000;
+    let count = |ended: &Arc<AtomicU32>| ended.load(Ordering::Relaxed);
+    let all_end = move |ended: &Arc<AtomicU32>| {
+        while count(ended) < LINKS {
+            lamprey::yield_now();
+        }
+    };
+    for workers in [1, 2] {
+        run(workers, move || {
+            let ended = Arc::<AtomicU32>::default();
+            let handle = chain(LINKS, &ended);
+            assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled(_))));
+            all_end(&ended);
+
+            let ended = Arc::<AtomicU32>::default();
+            drop(chain(LINKS, &ended));
+            all_end(&ended);
+
+            let ended = Arc::<AtomicU32>::default();
+            let theirs = ended.clone();
+            let small = lamprey::Builder::new().stack_size(16 << 10);
+            small.spawn(move || drop(chain(LINKS, &theirs))).unwrap().join().unwrap();
+            all_end(&ended);
+
+            // A generator's stack is not the host's.
+            let ended = Arc::<AtomicU32>::default();
+            let theirs = ended.clone();
+            let mut generator = swapstack::Generator::new(move |y, ()| {
+                drop(chain(LINKS, &theirs));
+                y.suspend(());
+            });
+            generator.next().unwrap();
+            all_end(&ended);
+            // A short one, whose links wait, is dropped at once, also there.
+            let ended = Arc::<AtomicU32>::default();
+            let short = chain(1, &ended);
+            let mut generator = swapstack::Generator::new(move |y, ()| {
+                drop(short);
+                y.suspend(count(&ended));
+            });
+            assert_eq!(generator.next(), Some(1));
+        });
+    }
+}
+
+#[test]
+fn a_chain_of_any_length_ends_with_its_runtime() {
+    const LINKS: u32 = 20_000;
+    let ended = Arc::<AtomicU32>::default();
+    let theirs = Arc::clone(&ended);
+    run(2, move || chain(LINKS, &theirs).detach());
+    assert_eq!(ended.load(Ordering::Relaxed), LINKS);
 }

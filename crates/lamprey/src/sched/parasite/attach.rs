@@ -33,7 +33,8 @@ use crate::sched::waiter::Waiter;
 use crate::sched::who::Who;
 use crate::sched::worker::Worker;
 use std::ptr::NonNull;
-use swapstack::{PooledStack, Stack};
+use swapstack::Stack;
+use swapstack::overflow::bounds_around;
 
 /// Most inline attaches inside one another on one stack.
 const NESTING: u32 = 1;
@@ -46,9 +47,15 @@ const RESERVE: usize = if cfg!(debug_assertions) { 96 << 10 } else { 24 << 10 };
 /// The lowest address on a stack at which a poll may begin: the bytes below are kept free for what the
 /// parasite needs.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn low_water(stack: &PooledStack) -> usize {
-    let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
+fn low_water(limit: usize, top: usize) -> usize {
     limit + ((top - limit) / 2).min(RESERVE)
+}
+
+/// As [`Thread::has_room`], for the stack that holds `address`, which may be a generator's. A stack that is not
+/// [`swapstack`]'s is the kernel's, and has room.
+#[cold]
+fn has_room_around(address: usize) -> bool {
+    bounds_around(address).is_none_or(|(limit, top)| address >= low_water(limit, top))
 }
 
 impl Thread {
@@ -71,9 +78,10 @@ impl Thread {
         // Taken and put back: the descriptor owns its stack.
         let stack = self.stack.take();
         if let Some(stack) = &stack {
-            let low_water = low_water(stack);
+            let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
+            let low_water = low_water(limit, top);
             self.low_water.set(low_water);
-            self.room.set((stack.top().addr().get() - low_water) as u32); // at most 1 GiB
+            self.room.set((top - low_water) as u32); // at most 1 GiB
         }
         self.stack.set(stack);
         self.room.get() != 0
@@ -135,8 +143,14 @@ impl Worker {
         }
     }
 
-    /// As [`make_attachable`](Self::make_attachable), for a cancelled task whose right to run the root got
-    /// from [`Life::cancel`](super::life::Life::cancel): its destructors need a host.
+    /// True if destructors of the program may run on the running stack: not on the root's, and not on one that is nearly
+    /// full, because each of a chain of parasites may own the handle of the next.
+    pub(in crate::sched) fn may_run_destructors(&self) -> bool {
+        !self.is_on_root() && (self.running_ref().has_room() || has_room_around(here()))
+    }
+
+    /// As [`make_attachable`](Self::make_attachable), for a cancelled task whose right to run the caller got from
+    /// [`Life::cancel`](super::life::Life::cancel), where [its destructors may not run](Self::may_run_destructors).
     pub(in crate::sched) fn make_cancelled(&self, task: NonNull<Task>) {
         self.make_attachable(Waiter::task(task));
     }

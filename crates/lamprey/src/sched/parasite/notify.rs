@@ -115,8 +115,7 @@ impl Task {
         let task = unsafe { this.as_ref() };
         match task.life.cancel(worker.is_some()) {
             Err(_) if task.life.flags.get() & HOSTED == 0 => match worker {
-                // Its destructors need a stack on which they may block.
-                Some(worker) if worker.is_on_root() => worker.make_cancelled(this),
+                Some(worker) if !worker.may_run_destructors() => worker.make_cancelled(this),
                 // SAFETY: `cancel` has given us the right to run.
                 _ => unsafe { finish_cancelled(this) },
             },
