@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// The result of a parasite.
 pub(super) type Outcome<T> = Result<T, JoinError>;
 
+/// Stands for the name of a parasite that has left only its outcome.
+const AT_ONCE: &str = "that was over at once";
+
 /// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
 ///
 /// # Examples
@@ -34,7 +37,8 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 /// Cancels the parasite, and does not wait for its end. A future that waits is dropped at once (if the stack has
 /// room for its destructors, and otherwise at a next scheduling point: a chain of parasites, each with the handle of
 /// the next, may be of any length), one that is being polled, when its poll ends; a stackful parasite soon unwinds
-/// from the call that it blocks in. The result of one that has ended is dropped at once, as a `Box` would be. [`detach`](Self::detach) lets it run on.
+/// from the call that it blocks in. The result of one that has ended is dropped at once, as a `Box` would be, and
+/// its panic reported; a panic of such a destructor is caught. [`detach`](Self::detach) lets it run on.
 /// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is part of its spawner's work.
 ///
 /// A statement that starts a parasite and drops its handle causes a warning:
@@ -70,6 +74,10 @@ unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
 impl<T> Unpin for ParasiteHandle<T> {}
 
 impl<T> ParasiteHandle<T> {
+    /// Whether something happens to a value that nobody takes: its destructor runs, or a debug build may have something to
+    /// say of it.
+    const HAS_END: bool = std::mem::needs_drop::<T>() || cfg!(debug_assertions);
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn value(value: T) -> Self {
         Self(Repr::Value(value))
@@ -277,8 +285,8 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard
-    /// error.
+    /// Lets the parasite run on without a handle. Its result is dropped, and a panic of that destructor is caught; a
+    /// panic of the parasite is reported on standard error.
     pub fn detach(mut self) {
         match std::mem::replace(&mut self.0, Repr::Gone) {
             // SAFETY: the handle's share of the task, given up here.
@@ -290,8 +298,9 @@ impl<T> ParasiteHandle<T> {
             },
             // SAFETY: the handle's share of the join cell, given up here.
             Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::detach(join_cell) },
-            Repr::Value(value) => drop(value),
-            Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), "that was over at once"),
+            Repr::Value(value) if Self::HAS_END => place::drop_outcome(Ok(value), AT_ONCE),
+            Repr::Value(_) => {}
+            Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), AT_ONCE),
             Repr::Gone => {}
         }
     }
@@ -399,14 +408,11 @@ fn gone() -> ! {
 impl<T> Drop for ParasiteHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        if let Repr::Value(_) | Repr::Failed(_) | Repr::Gone = self.0 {
-            #[cfg(debug_assertions)]
-            if let Repr::Value(_) = self.0 {
-                crate::thread::report_never_run::<T>(|| "a parasite".to_owned());
-            }
-            return;
+        match self.0 {
+            Repr::Gone => {}
+            Repr::Value(_) if !Self::HAS_END => {}
+            _ => self.give_up(),
         }
-        self.give_up();
     }
 }
 
@@ -414,9 +420,7 @@ impl<T> ParasiteHandle<T> {
     #[cold]
     fn give_up(&mut self) {
         self.cancel();
-        // SAFETY: the copy is consumed by `detach`; `self` becomes Gone and is not used otherwise.
-        unsafe { ptr::read(self) }.detach();
-        self.0 = Repr::Gone;
+        Self(std::mem::replace(&mut self.0, Repr::Gone)).detach();
     }
 }
 

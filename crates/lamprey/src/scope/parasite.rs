@@ -383,7 +383,9 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
     fn drop(&mut self) {
         // SAFETY: if this takes the value, the handle is not used again.
         if let Some(value) = unsafe { self.handle.take_value() } {
-            drop(value);
+            if std::mem::needs_drop::<T>() {
+                quietly(|| drop(value));
+            }
         } else {
             self.leave();
         }

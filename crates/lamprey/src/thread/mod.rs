@@ -40,8 +40,6 @@ pub use crate::sched::panic::{Panic, Panics};
 #[cfg_attr(loom, allow(unused_imports))]
 pub use closure::Closure;
 pub(crate) use member::Member;
-#[cfg(all(debug_assertions, not(loom)))]
-pub(crate) use never_run::report_never_run;
 pub use suspend::{Abandoned, WakeToken, suspend, suspend_async};
 #[cfg(not(loom))]
 pub use {

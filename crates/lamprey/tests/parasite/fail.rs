@@ -10,7 +10,7 @@ use lamprey::{
     spawn, wait, yield_now, yield_now_async,
 };
 use std::future::{Future, pending, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -318,28 +318,32 @@ mod a_destructor_that_panics {
         });
     }
 
+    /// Wherever the outcome is: in the handle if the parasite was over at once, or with the parasite.
     #[test]
-    fn of_a_value_that_is_in_the_handle_is_the_callers() {
+    fn of_an_outcome_that_nobody_wants_goes_nowhere() {
         run_at_once(1, || {
             let drops = counter();
-            let wild = Wild(drops.clone());
-            let handle = parasite(async move { wild });
-            assert!(catch_unwind(AssertUnwindSafe(|| handle.detach())).is_err());
-            assert_eq!(count(&drops), 1);
-        });
-    }
+            let wild = || Wild(drops.clone());
+            let (one, two, three, four) = (wild(), wild(), wild(), wild());
+            drop(parasite(async move { one }));
+            parasite(async move { two }).detach();
+            drop(parasite_fn(move || three));
+            lamprey::scope(|s| drop(s.parasite(async move { four })));
+            assert_eq!(count(&drops), 4);
 
-    #[test]
-    fn of_a_value_in_the_handle_of_a_child_is_its_droppers() {
-        run_at_once(1, || {
-            let drops = counter();
-            let wild = Wild(drops.clone());
-            let dropped = lamprey::scope(|s| {
-                let child = s.parasite(async move { wild });
-                catch_unwind(AssertUnwindSafe(|| drop(child)))
+            let (one, two, three, four) = (wild(), wild(), wild(), wild());
+            drop(parasite(async move { panic_any(one) }));
+            parasite(async move { panic_any(two) }).detach();
+            drop(parasite_fn(move || panic_any(three)));
+            let later = parasite(async move {
+                yield_now_async().await;
+                panic_any(four);
             });
-            assert!(dropped.is_err());
-            assert_eq!(count(&drops), 1);
+            while !later.is_finished() {
+                lamprey::yield_now();
+            }
+            drop(later);
+            assert_eq!(count(&drops), 8);
         });
     }
 
