@@ -1,6 +1,6 @@
 //! Waiting in an epoll, precisely where the kernel offers that.
 
-use super::{Refused, after_failed_wait, is_refusal};
+use super::{Refused, after_failed_wait, is_refusal, tell_failure};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event};
 use rustix::io::Errno;
@@ -19,7 +19,9 @@ pub(crate) fn wait(
     timeout: Option<Duration>,
 ) -> &mut [Event] {
     try_wait(epoll, room, timeout).unwrap_or_else(|error| {
-        if timeout != Some(Duration::ZERO) {
+        if timeout == Some(Duration::ZERO) {
+            tell_failure("epoll_wait", error);
+        } else {
             after_failed_wait("epoll_wait", error);
         }
         &mut []
@@ -48,34 +50,62 @@ fn count(
 ) -> Result<usize, Errno> {
     static PRECISE: Refused = Refused::unknown();
     let timeout = timeout.map(|timeout| timeout.min(LONGEST));
-    let Some(precise) =
-        timeout.filter(|timeout| timeout.subsec_nanos() % 1_000_000 != 0 && !PRECISE.is_known())
-    else {
+    if timeout.is_none_or(|timeout| timeout.subsec_nanos() % 1_000_000 == 0) || PRECISE.is_known() {
         return in_milliseconds(epoll, room, timeout);
-    };
-    let until = Timespec { tv_sec: precise.as_secs().cast_signed(), tv_nsec: precise.subsec_nanos().into() };
-    match epoll::wait(epoll, &mut *room, Some(&until)) {
-        Ok((events, _)) => Ok(events.len()),
-        // `epoll_wait` has no such errors.
+    }
+    match precisely(epoll, room, timeout) {
         Err(error) if is_refusal(error) => {
             PRECISE.note();
             in_milliseconds(epoll, room, timeout)
         }
-        Err(error) => Err(error),
+        counted => counted,
     }
 }
 
-/// The call of all kernels: the timeout is rounded up to milliseconds.
+/// `epoll_pwait2`.
+fn precisely(
+    epoll: BorrowedFd<'_>,
+    room: &mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> Result<usize, Errno> {
+    let until = timeout.map(|timeout| Timespec {
+        tv_sec: timeout.as_secs().cast_signed(),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    epoll::wait(epoll, room, until.as_ref()).map(|(events, _)| events.len())
+}
+
+/// The call of all kernels, whose timeout is rounded up to milliseconds. A sandbox may know only its successors.
 fn in_milliseconds(
     epoll: BorrowedFd<'_>,
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
+    static PLAIN: Refused = Refused::unknown();
+    static MASKED: Refused = Refused::unknown();
+    let (fd, events) = (epoll.as_raw_fd(), room.as_mut_ptr().cast());
     let milliseconds = timeout.map_or(-1, |timeout| timeout.as_nanos().div_ceil(1_000_000) as libc::c_int);
     let most = libc::c_int::try_from(room.len()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `room` has room for `most` of them.
-    let count = unsafe { libc::epoll_wait(epoll.as_raw_fd(), room.as_mut_ptr().cast(), most, milliseconds) };
-    usize::try_from(count)
+    if !PLAIN.is_known() {
+        // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `room` has room for `most` of them.
+        match counted(unsafe { libc::epoll_wait(fd, events, most, milliseconds) }) {
+            Err(error) if is_refusal(error) => PLAIN.note(),
+            counted => return counted,
+        }
+    }
+    if !MASKED.is_known() {
+        // SAFETY: as above; without a mask of signals.
+        match counted(unsafe { libc::epoll_pwait(fd, events, most, milliseconds, std::ptr::null()) }) {
+            Err(error) if is_refusal(error) => MASKED.note(),
+            counted => return counted,
+        }
+    }
+    precisely(epoll, room, timeout)
+}
+
+/// What a call of the C library has returned.
+fn counted(returned: libc::c_int) -> Result<usize, Errno> {
+    usize::try_from(returned)
         .map_err(|_| Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
@@ -90,7 +120,7 @@ mod tests {
         let epoll = create(CreateFlags::CLOEXEC).unwrap();
         let mut room = [const { MaybeUninit::<Event>::uninit() }; 4];
         for limit in [0, 1, 999_999, 1_000_000, 1_000_001, 2_500_000].map(Duration::from_nanos) {
-            for by in [count, in_milliseconds] {
+            for by in [count, in_milliseconds, precisely] {
                 let start = Instant::now();
                 assert_eq!(by(epoll.as_fd(), &mut room, Some(limit)), Ok(0));
                 assert!(start.elapsed() >= limit, "ended early: {limit:?}");

@@ -8,6 +8,7 @@
 //! | call | since | instead | file |
 //! |---|---|---|---|
 //! | `epoll_pwait2` | 5.11 | `epoll_wait`, whole milliseconds | `epoll` |
+//! | `epoll_wait` | 2.6 | `epoll_pwait`, then `epoll_pwait2` | `epoll` |
 //! | `preadv2`, `pwritev2` | 4.6 | the call that may wait, on the pool | `no_wait` |
 //! | `statx` | 4.11 | `fstatat`, without the time when a file was made | `stat` |
 //! | `process_vm_readv` | 3.2, often refused | a pipe | `own_memory` |
@@ -66,9 +67,17 @@ const REST: Duration = Duration::from_millis(5);
 /// if there is something to take (`EBUSY`, of io_uring). Other errors may come again at once, and for ever.
 #[cold]
 pub(crate) fn after_failed_wait(call: &str, error: Errno) {
+    if tell_failure(call, error) {
+        thread::sleep(REST);
+    }
+}
+
+/// Says once that `call` fails, unless the error may pass. False after an error that is none.
+#[cold]
+pub(crate) fn tell_failure(call: &str, error: Errno) -> bool {
     static SAID: AtomicBool = AtomicBool::new(false);
     match error {
-        Errno::INTR | Errno::TIME | Errno::BUSY => return,
+        Errno::INTR | Errno::TIME | Errno::BUSY => return false,
         // Shortages, which pass.
         Errno::AGAIN | Errno::NOMEM => {}
         // Relaxed: it says no more than whether this was said.
@@ -79,5 +88,5 @@ pub(crate) fn after_failed_wait(call: &str, error: Errno) {
         }
         _ => {}
     }
-    thread::sleep(REST);
+    true
 }

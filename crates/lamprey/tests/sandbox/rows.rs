@@ -46,6 +46,8 @@ const FUTEX_WAITV: libc::c_long = 449;
 
 pub const ROWS: &[Row] = &[
     call("epoll_pwait2", libc::SYS_epoll_pwait2, ONCE),
+    #[cfg(target_arch = "x86_64")]
+    call("epoll_wait", libc::SYS_epoll_wait, ONCE),
     call("pidfd_open", libc::SYS_pidfd_open, EACH),
     flag("pidfd_open, PIDFD_NONBLOCK", libc::SYS_pidfd_open, (1, ANY, 0o4000), UNUSED),
     call("pidfd_send_signal", libc::SYS_pidfd_send_signal, UNUSED),
