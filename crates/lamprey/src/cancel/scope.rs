@@ -29,6 +29,7 @@ use super::level::{self, Left, LevelCancelled};
 use crate::queue::list::{List, Node};
 use crate::sched::block::current;
 use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::coop;
 use crate::sched::parasite::task::Form;
 use crate::sched::remote_message::RemoteMessage;
 use crate::sched::thread::Thread;
@@ -120,6 +121,7 @@ impl CancelScope {
         if is_moot() {
             return if self.is_cancelled() { Ok(Err(LevelCancelled)) } else { level::caught(inside).map(Ok) };
         }
+        coop::turn();
         let hooked = Hooked::new();
         if !self.hook(&hooked) {
             return Ok(Err(LevelCancelled));

@@ -2,6 +2,7 @@
 
 use super::level;
 use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::coop;
 use crate::sched::timers::with_level;
 use crate::sched::worker::Worker;
 use crate::thread::Closure;
@@ -79,6 +80,7 @@ pub fn with_deadline<R>(deadline: Instant, inside: impl Closure<R>) -> Result<R,
     if is_moot() {
         return Ok(inside());
     }
+    coop::turn();
     let (frame, left);
     match Worker::current() {
         Some(worker) => {

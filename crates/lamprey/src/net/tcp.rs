@@ -21,7 +21,7 @@ use super::stream_poll::is_stream_poll;
 use super::transfer::SOCKET_FLAGS;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
-use crate::sched;
+use crate::sched::{self, coop};
 use crate::sleep::{sleep, sleep_async};
 
 /// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.
@@ -194,6 +194,7 @@ impl TcpStream {
     /// # Errors
     /// The system's, for example when the stream is no longer connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        coop::look();
         simulated::peer_addr(self.0.get().peer_addr(), self)
     }
 
@@ -218,6 +219,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn nodelay(&self) -> io::Result<bool> {
+        coop::look();
         simulated::nodelay(self.0.get().nodelay(), self)
     }
 
@@ -244,6 +246,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn ttl(&self) -> io::Result<u32> {
+        coop::look();
         simulated::ttl(self.0.get().ttl(), self)
     }
 }
@@ -356,6 +359,7 @@ impl TcpListener {
     /// # Errors
     /// The system's.
     pub fn ttl(&self) -> io::Result<u32> {
+        coop::look();
         simulated::ttl(self.0.get().ttl(), self)
     }
 

@@ -196,7 +196,7 @@ impl UdpSocket {
     fn connect_to(&self, address: &SocketAddr) -> io::Result<()> {
         match simulated::connect_datagrams(self, address) {
             Some(connected) => Ok(connected?),
-            None => self.0.get().connect(address),
+            None => coop::tried(self.0.get().connect(address), Result::is_err),
         }
     }
 
@@ -445,6 +445,7 @@ impl UdpSocket {
     /// # Errors
     /// The system's.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        coop::look();
         simulated::peer_addr(self.0.get().peer_addr(), self)
     }
 
@@ -461,6 +462,7 @@ impl UdpSocket {
     /// # Errors
     /// The system's.
     pub fn ttl(&self) -> io::Result<u32> {
+        coop::look();
         simulated::ttl(self.0.get().ttl(), self)
     }
 }

@@ -141,6 +141,7 @@ impl UnixStream {
     /// # Errors
     /// The system's.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        coop::look();
         self.0.get().peer_addr()
     }
 

@@ -268,6 +268,7 @@ impl UnixDatagram {
     /// # Errors
     /// The system's; `NotConnected` without a peer.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        coop::look();
         self.0.get().peer_addr()
     }
 

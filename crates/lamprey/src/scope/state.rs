@@ -204,7 +204,7 @@ impl ScopeState {
     /// Waits until no child is left; false if the caller was cancelled while it waited, which cancels all
     /// children.
     pub(crate) fn wait(&self) -> bool {
-        coop::turn_if_due();
+        coop::turn();
         let take_back = |_| self.state.with(|state| state.waiter.take().is_some());
         let waited = wait::wait(Wait::Scope, None, |me| self.queue(me), take_back);
         if let Waited::Left(_) = waited {

@@ -8,6 +8,7 @@ use crate::cancel::scope::CancelScope;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::sched::coop;
+use crate::sched::coop_async::take_a_turn_async;
 use crate::sync::IVar;
 use crate::thread::Closure;
 use crate::time::before::before;
@@ -153,6 +154,7 @@ impl CancelToken {
     /// Dropping this drops `future`.
     #[doc(alias = "run_until_cancelled")]
     pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
+        take_a_turn_async(1).await;
         if self.0.cancel_scope.is_cancelled() {
             return Err(Cancelled);
         }

@@ -35,7 +35,11 @@ pub const EXEMPT: &[(&str, &[&str])] = &[
     (
         "a part of a builder",
         &[
+            "net/names/cache LookupCache::ttl",
             "net/serve/mod Serving::finish_within",
+            "process/command Command::kill_on_drop",
+            "scope/supervisor Supervisor::child",
+            "scope/supervisor Supervisor::child_with",
             "world/net/link Link::connect_timeout",
             "world/net/link Link::send_timeout",
         ],
@@ -49,8 +53,10 @@ pub const EXEMPT: &[(&str, &[&str])] = &[
             "sync/once/lock OnceLock::get_mut",
             "sync/rwlock RwLock::get_mut",
             "io/descriptor Descriptor::get_ref",
+            "scope/supervisor/report SupervisorError::child",
         ],
     ),
+    ("an order that a simulation's script gives once", &["sim/signal Machine::signal"]),
     (
         "makes something new",
         &[

@@ -12,6 +12,7 @@
 mod common;
 
 mod exempt;
+mod in_vain;
 mod mixed;
 mod scan;
 mod table;

@@ -1,6 +1,6 @@
 //! Several things in one loop, futures that are polled by hand, and the places at which nobody may switch.
 
-use crate::common::beside::{compute, serves_others};
+use crate::common::beside::compute;
 use crate::common::{FOREVER, run, within};
 use lamprey::event::{choose_all, future_evt};
 use lamprey::stm::{TVar, atomically};
@@ -169,58 +169,6 @@ fn nobody_gives_way_where_nobody_may() {
         other.join().unwrap();
     });
     within(FOREVER, || look_for_long(&IVar::new()));
-}
-
-/// Their names do not say that they may fail or change nothing.
-#[test]
-fn who_calls_again_and_again_what_fails_or_changes_nothing() {
-    use lamprey::net::{TcpSocket, UdpSocket, UnixDatagram, UnixListener, UnixStream};
-    let folder = std::env::temp_dir().join(format!("lamprey-in-vain-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let (taken, missing) = (folder.join("taken"), folder.join("missing"));
-    let _taken = std::os::unix::net::UnixListener::bind(&taken).unwrap();
-    let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = udp.local_addr().unwrap();
-    let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let in_use = tcp.local_addr().unwrap();
-    type Call = Box<dyn FnMut() + Send>;
-    let calls: Vec<(&str, Call)> = vec![
-        ("UdpSocket::bind", Box::new(move || assert!(UdpSocket::bind(address).is_err()))),
-        ("TcpSocket::bind", {
-            Box::new(move || {
-                let socket = TcpSocket::new_v4().unwrap();
-                assert!(socket.bind(in_use).is_err());
-            })
-        }),
-        ("UnixListener::bind", {
-            let taken = taken.clone();
-            Box::new(move || assert!(UnixListener::bind(&taken).is_err()))
-        }),
-        ("UnixDatagram::bind", {
-            let taken = taken.clone();
-            Box::new(move || assert!(UnixDatagram::bind(&taken).is_err()))
-        }),
-        ("UnixStream::connect", {
-            let missing = missing.clone();
-            Box::new(move || assert!(UnixStream::connect(&missing).is_err()))
-        }),
-        ("UnixDatagram::connect", {
-            Box::new(move || assert!(UnixDatagram::unbound().unwrap().connect(&missing).is_err()))
-        }),
-        ("broadcast::Sender::send", {
-            let tx = lamprey::broadcast(1).0;
-            Box::new(move || assert!(tx.send(1).is_err()))
-        }),
-        ("CancelToken::child", {
-            let token = lamprey::CancelToken::new();
-            Box::new(move || drop(token.child()))
-        }),
-    ];
-    for (name, call) in calls {
-        println!("{name}");
-        serves_others(move || call);
-    }
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Looks a few times under a lock of `std`, as a library does for each message that it handles.

@@ -2,6 +2,7 @@
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
+use crate::sched::coop;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};
@@ -53,6 +54,7 @@ impl<T> Event for Always<T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> T {
+        coop::turn();
         self.0
     }
 }
@@ -97,7 +99,10 @@ impl<T> Branch for Ready<T> {
     type Output = T;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<T> {
+        if let Some(context) = context {
+            coop::look_by_poll(context);
+        }
         match self.0.take() {
             Some(value) => Poll::Ready(value),
             None => crate::bug::bug!("an event gave two results"),
