@@ -4,6 +4,8 @@
 //! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**:
 //!   an event that was fetched before its key was given to another descriptor makes that one try its system
 //!   call once in vain, and has no other effect. So a key may be reused at once.
+//! * A descriptor that somebody else has registered already is registered by a duplicate of its own, which its
+//!   slot owns. (The kernel tells registrations apart by number and open file.)
 //! * The worker that owns the reactor adds registrations; the reactor for futures outside of every worker is
 //!   used by all threads. The thread that drops a socket removes its registration. After [`Reactor::retire`]
 //!   nothing can be added and the table is empty.
@@ -15,14 +17,15 @@ use crate::memory::lasting::lasting_local;
 use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::cell::RefCell;
 use std::io;
-use std::os::fd::BorrowedFd;
 #[cfg(not(loom))]
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, PoisonError};
 
 #[cfg(not(loom))]
 use rustix::event::epoll;
 use rustix::event::epoll::{EventData, EventFlags};
+use rustix::io::Errno;
 use slab::Slab;
 
 use super::readiness::Readiness;
@@ -54,7 +57,14 @@ pub(crate) struct Reactor {
 #[derive(Debug)]
 struct Slots {
     live: bool,
-    table: Slab<Arc<Readiness>>,
+    table: Slab<Slot>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    readiness: Arc<Readiness>,
+    /// What is registered, if it is not the descriptor itself.
+    duplicate: Option<std::os::fd::OwnedFd>,
 }
 
 impl Reactor {
@@ -92,31 +102,47 @@ impl Reactor {
                 ));
             }
             self.count_changed(slots.table.len() + 1);
-            slots.table.insert(Arc::clone(readiness))
+            slots.table.insert(Slot { readiness: Arc::clone(readiness), duplicate: None })
         };
-        if let Err(error) = epoll::add(&self.epoll, fd, EventData::new_u64(key as u64), INTEREST) {
+        let data = EventData::new_u64(key as u64);
+        let added = match epoll::add(&self.epoll, fd, data, INTEREST) {
+            Err(Errno::EXIST) => self.add_duplicate(fd, key),
+            added => added.map_err(Into::into),
+        };
+        if let Err(error) = added {
             self.forget(key);
-            return Err(error.into());
+            return Err(error);
         }
         Ok(key)
+    }
+
+    /// Registers a duplicate of `fd`, which is registered for somebody else.
+    #[cold]
+    fn add_duplicate(&self, fd: BorrowedFd<'_>, key: usize) -> io::Result<()> {
+        let duplicate = fd.try_clone_to_owned()?;
+        // With the slots locked: they may be emptied meanwhile, and the duplicate would stay.
+        let mut slots = self.slots();
+        if let Some(slot) = slots.table.get_mut(key) {
+            epoll::add(&self.epoll, duplicate.as_fd(), EventData::new_u64(key as u64), INTEREST)?;
+            slot.duplicate = Some(duplicate);
+        }
+        Ok(())
     }
 
     /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set
     /// when it is closed, and its events would keep coming.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>, key: usize) {
+        let gone = self.forget(key);
+        let duplicate = gone.as_ref().and_then(|slot| slot.duplicate.as_ref());
         // An error means that the descriptor is not in the set, which is the aim.
-        let _ = epoll::delete(&self.epoll, fd);
-        self.forget(key);
+        let _ = epoll::delete(&self.epoll, duplicate.map_or(fd, AsFd::as_fd));
     }
 
-    fn forget(&self, key: usize) {
-        let gone = {
-            let mut slots = self.slots();
-            let gone = slots.table.try_remove(key);
-            self.count_changed(slots.table.len());
-            gone
-        };
-        drop(gone);
+    fn forget(&self, key: usize) -> Option<Slot> {
+        let mut slots = self.slots();
+        let gone = slots.table.try_remove(key);
+        self.count_changed(slots.table.len());
+        gone
     }
 
     /// The registrations that `keys` name and that still exist.
@@ -126,7 +152,9 @@ impl Reactor {
         found: &mut Vec<(Arc<Readiness>, EventFlags)>,
     ) {
         let slots = self.slots();
-        found.extend(keys.filter_map(|(key, flags)| Some((Arc::clone(slots.table.get(key)?), flags))));
+        found.extend(
+            keys.filter_map(|(key, flags)| Some((Arc::clone(&slots.table.get(key)?.readiness), flags))),
+        );
     }
 
     /// Wakes the waiters for `events`.
@@ -162,8 +190,8 @@ impl Reactor {
                 *current = None;
             }
         });
-        for (_, readiness) in table {
-            readiness.reactor_retired(self);
+        for (_, slot) in table {
+            slot.readiness.reactor_retired(self);
         }
     }
 

@@ -130,8 +130,8 @@ impl<T: AsFd> Descriptor<T> {
     /// Another thread may be first to read what is there.
     ///
     /// # Errors
-    /// The system's, if it cannot watch the descriptor: it may be registered only once in each event loop, so a second
-    /// `Descriptor` needs a duplicate. `WouldBlock` on a host that is unwinding.
+    /// The system's, if it cannot watch the descriptor; if several `Descriptor`s wait by one descriptor, each after the first
+    /// takes a duplicate, of which none may be left. `WouldBlock` on a host that is unwinding.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here; nothing has been transferred.

@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, fcntl_getfl};
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -206,16 +206,41 @@ fn what_the_kernel_cannot_poll_is_refused() {
     }
 }
 
+/// The kernel lets a descriptor be registered once in each event loop: which loop it is must make no difference.
 #[test]
-fn a_second_registration_is_an_error() {
-    run(1, || {
-        let (reader, _writer) = io::pipe().unwrap();
-        let first = Descriptor::new(&reader).unwrap();
-        let second = Descriptor::shared(&reader).unwrap();
-        let limit = Duration::from_millis(1);
-        assert_eq!(first.readable_timeout(limit).unwrap_err().kind(), ErrorKind::TimedOut);
-        assert_eq!(second.readable_timeout(limit).unwrap_err().kind(), ErrorKind::AlreadyExists);
-    });
+fn several_wait_by_one_descriptor() {
+    const ALL: usize = 3;
+    for workers in [1, 2] {
+        run(workers, || {
+            let (reader, mut writer) = io::pipe().unwrap();
+            let reader = Arc::new(reader);
+            let all = [(); ALL].map(|()| Arc::new(Descriptor::shared(reader.clone()).unwrap()));
+            let limit = Duration::from_millis(1);
+            for one in &all {
+                assert_eq!(one.readable_timeout(limit).unwrap_err().kind(), ErrorKind::TimedOut);
+            }
+            // In any order: none is registered by another's number.
+            let [first, second, third] = all;
+            drop(second);
+            let waiting = [first, third].map(|one| spawn(move || one.readable().unwrap()));
+            lamprey::sleep(limit);
+            writer.write_all(&[1]).unwrap();
+            waiting.into_iter().for_each(|host| host.join().unwrap());
+            drop(reader);
+            assert_eq!(descriptors_like(&writer), 1, "a duplicate has been left");
+        });
+    }
+}
+
+/// The number of the process's descriptors of this pipe.
+fn descriptors_like(fd: &io::PipeWriter) -> usize {
+    let open = |number: String| std::fs::read_link(format!("/proc/self/fd/{number}")).ok();
+    let this = open(fd.as_raw_fd().to_string()).unwrap();
+    let all = std::fs::read_dir("/proc/self/fd").unwrap();
+    all.filter(|entry| {
+        open(entry.as_ref().unwrap().file_name().into_string().unwrap()).as_ref() == Some(&this)
+    })
+    .count()
 }
 
 #[test]
