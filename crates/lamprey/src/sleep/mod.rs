@@ -16,13 +16,15 @@ use crate::sched::Wait;
 #[cfg(not(loom))]
 use crate::sched::wait::{Waited, wait};
 #[cfg(not(loom))]
+use crate::thread::yield_now;
+#[cfg(not(loom))]
 use crate::time;
 #[cfg(not(loom))]
 use crate::world;
 #[cfg(not(loom))]
 use std::time::{Duration, Instant};
 
-/// Sleeps for at least `duration`.
+/// Sleeps for at least `duration`; of zero, it is [`yield_now`].
 ///
 /// # Examples
 /// ```
@@ -43,6 +45,10 @@ use std::time::{Duration, Instant};
 /// their scheduling points.
 #[cfg(not(loom))]
 pub fn sleep(duration: Duration) {
+    // An idle worker would sleep for the kernel's shortest time, some 50 us. The clock of a simulation waits for a timer.
+    if duration.is_zero() && !world::is_simulated() {
+        return yield_now();
+    }
     // In no wait queue: only the deadline or a cancellation ends it.
     match wait(Wait::Sleep, time::deadline(duration), |_| true, |_| true) {
         Waited::Refused if world::is_simulated() => _ = world::with(|world| world.advance(duration)),
@@ -51,7 +57,7 @@ pub fn sleep(duration: Duration) {
     }
 }
 
-/// Sleeps until `deadline` at least; not at all if that has passed.
+/// Sleeps until `deadline` at least; if that has passed, it is [`yield_now`].
 ///
 /// # Examples
 /// ```
