@@ -101,7 +101,7 @@ use rustix::fs::OFlags;
 
 use crate::driver::uring::here::here;
 use crate::driver::uring::op::{close, sync};
-use crate::sched::must_not_block;
+use crate::sched::{coop, must_not_block};
 use crate::world::disk::{Call, Key};
 use perform::block;
 use perform::perform;
@@ -213,7 +213,7 @@ impl File {
     /// # Errors
     /// The system's, if the process has no descriptor left.
     pub fn try_clone(&self) -> io::Result<Self> {
-        let file = Arc::new(self.file.try_clone()?);
+        let file = Arc::new(coop::looked(self.file.try_clone(), Result::is_err)?);
         let clones = OnceLock::from(self.clones.get_or_init(Arc::default).clone());
         Ok(Self { ready: OnceLock::new(), file, kind: self.kind, clones })
     }

@@ -134,13 +134,12 @@ fn everything_else_is_an_error() {
         return;
     }
     limit_descriptors();
-    let hoard: Vec<_> =
-        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    let all = hoard();
     let exhausted = |error: std::io::Error| error.raw_os_error() == Some(libc::EMFILE);
     assert!(exhausted(TcpListener::bind("127.0.0.1:0").unwrap_err()));
     assert!(exhausted(TcpStream::connect("127.0.0.1:1").unwrap_err()));
     assert!(exhausted(lamprey::Runtime::builder().workers(1).build().unwrap_err()));
-    drop(hoard);
+    drop(all);
 
     // An OS thread waits and is reached by `close` although no descriptor was left for its bell.
     let listener = std::sync::Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
@@ -156,12 +155,60 @@ fn everything_else_is_an_error() {
         theirs.accept_with_backoff().unwrap_err()
     });
     let acceptor_state = told.recv().unwrap();
-    let hoard: Vec<_> =
-        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    let all = hoard();
     drop(let_go);
     eventually("waits for a connection", || count(&begun) == 1 && acceptor_state.is_asleep());
     listener.close();
     let error = within(FOREVER, move || acceptor.join().unwrap());
     assert!(error.get_ref().unwrap().is::<lamprey::net::Closed>());
-    drop(hoard);
+    drop(all);
+}
+
+/// Every descriptor that this process may have.
+fn hoard() -> Vec<std::fs::File> {
+    std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect()
+}
+
+/// On the only worker, while another host of it has all descriptors, and gives them back when it runs.
+#[test]
+fn who_tries_again_lets_others_run_who_have_them() {
+    if role().is_none() {
+        let (output, text) = rerun("who_tries_again_lets_others_run_who_have_them", "child");
+        assert!(output.status.success(), "{text}");
+        return;
+    }
+    limit_descriptors();
+    runtime(1).run(|| {
+        let (file, socket) = (
+            lamprey::fs::File::open("/dev/null").unwrap(),
+            lamprey::net::UdpSocket::bind("127.0.0.1:0").unwrap(),
+        );
+        let (reader, writer) = lamprey::io::pipe().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let calls: &[(&str, &dyn Fn() -> bool)] = &[
+            ("io::pipe", &|| lamprey::io::pipe().is_err()),
+            ("PipeReader::try_clone", &|| reader.try_clone().is_err()),
+            ("PipeWriter::try_clone", &|| writer.try_clone().is_err()),
+            ("UnixStream::pair", &|| lamprey::net::UnixStream::pair().is_err()),
+            ("UnixDatagram::pair", &|| lamprey::net::UnixDatagram::pair().is_err()),
+            ("UnixDatagram::unbound", &|| lamprey::net::UnixDatagram::unbound().is_err()),
+            ("TcpSocket::new_v4", &|| lamprey::net::TcpSocket::new_v4().is_err()),
+            ("TcpListener::bind", &|| TcpListener::bind("127.0.0.1:0").is_err()),
+            ("TcpStream::connect", &|| TcpStream::connect(address).is_err()),
+            ("UdpSocket::bind", &|| lamprey::net::UdpSocket::bind("127.0.0.1:0").is_err()),
+            ("UdpSocket::try_clone", &|| socket.try_clone().is_err()),
+            ("File::open", &|| lamprey::fs::File::open("/dev/null").is_err()),
+            ("File::try_clone", &|| file.try_clone().is_err()),
+            ("Command::spawn", &|| lamprey::process::Command::new("true").spawn().is_err()),
+            ("signal::listen", &|| lamprey::signal::listen(&[lamprey::signal::Signal::HUP]).is_err()),
+            ("RuntimeBuilder::build", &|| lamprey::Runtime::builder().workers(1).build().is_err()),
+        ];
+        for (name, fails) in calls {
+            eprintln!("{name}");
+            let all = hoard();
+            lamprey::spawn(move || drop(all));
+            while fails() {}
+        }
+    });
 }

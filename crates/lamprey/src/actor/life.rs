@@ -9,6 +9,7 @@
 //!    links.
 
 use crate::events::{FutureEvt, future_evt};
+use crate::sched::coop;
 use crate::scope::CancelToken;
 use crate::sync::IVar;
 use crate::thread::Panic;
@@ -224,6 +225,7 @@ impl Monitor {
 
     /// How the actor has ended, if it has.
     pub fn try_wait(&self) -> Option<Ended> {
+        coop::look();
         self.0.try_get()
     }
 }

@@ -177,7 +177,10 @@ impl<T> Sender<T> {
                     fresh = chunk(before);
                 }
                 (_, None) => return Ok(()),
-                (_, Some(value)) => return Err(SendError(value)),
+                (_, Some(value)) => {
+                    coop::look();
+                    return Err(SendError(value));
+                }
             }
         }
     }

@@ -164,7 +164,7 @@ impl<T> Sender<T> {
         });
         // Dropped outside of the lock: if the last receiver has gone in the meantime, this drops the message.
         drop(old);
-        content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
+        coop::tried(content.map_or(Ok(()), |(message, _)| Err(SendError(message))), Result::is_err)
     }
 
     /// [`send`](Self::send) as an event, which is always ready: `message` is sent if the event is chosen, and dropped with it

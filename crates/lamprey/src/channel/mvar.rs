@@ -334,7 +334,8 @@ impl<T: Clone> MVar<T> {
 
     /// A clone of the value, if there is one and no other thread is reading it at this moment.
     pub fn try_read(&self) -> Option<T> {
-        let value = coop::looked(self.0.with(|section| LendOp.attempt(section)), Option::is_none)?;
+        coop::look();
+        let value = self.0.with(|section| LendOp.attempt(section))?;
         Some(Loan::read(&self.0, value))
     }
 }

@@ -134,7 +134,10 @@ impl<T> Sender<T> {
                     fresh = chunks::chunk(before);
                 }
                 (Ok(()), None) => return Ok(()),
-                (Ok(()), Some(value)) => return Err(SendError(value)),
+                (Ok(()), Some(value)) => {
+                    coop::look();
+                    return Err(SendError(value));
+                }
             }
         }
     }

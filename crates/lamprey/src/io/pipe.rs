@@ -3,6 +3,7 @@
 use super::broken_pipe::ignore_broken_pipes;
 use super::descriptor::{Descriptor, Interest};
 use super::whole::{reads_whole, writes_whole};
+use crate::sched::coop;
 use std::future::Future;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -31,7 +32,7 @@ use std::task::{Context, Poll};
 /// # Errors
 /// The system's, for example when no descriptors are left; `Unsupported` in a simulation.
 pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
-    let (reader, writer) = io::pipe()?;
+    let (reader, writer) = coop::looked(io::pipe(), Result::is_err)?;
     Ok((PipeReader::from_std(reader)?, PipeWriter::from_std(writer)?))
 }
 
@@ -84,7 +85,7 @@ impl PipeReader {
     /// # Errors
     /// The system's.
     pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self(self.0.with_duplicate(self.0.get_ref().try_clone()?)))
+        Ok(Self(self.0.with_duplicate(coop::looked(self.0.get_ref().try_clone(), Result::is_err)?)))
     }
 
     /// The awaitable form of [`Read::read`]: waits until there is data, and reads what there is; 0 at the end.
@@ -160,7 +161,7 @@ impl PipeWriter {
     /// # Errors
     /// The system's.
     pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self(self.0.with_duplicate(self.0.get_ref().try_clone()?)))
+        Ok(Self(self.0.with_duplicate(coop::looked(self.0.get_ref().try_clone(), Result::is_err)?)))
     }
 
     /// The awaitable form of [`Write::write`]: waits until there is room, and writes as much as fits.

@@ -101,7 +101,9 @@ macro_rules! owns_descriptor {
             /// # Errors
             /// The system's, for example when no descriptors are left.
             pub fn try_clone(&self) -> ::std::io::Result<Self> {
-                let clone = $crate::io::socket::Socket::new(self.0.get().try_clone()?);
+                let cloned =
+                    $crate::sched::coop::looked(self.0.get().try_clone(), ::std::result::Result::is_err);
+                let clone = $crate::io::socket::Socket::new(cloned?);
                 clone.options.copy_from(&self.0.options);
                 clone.share_ahead(&self.0);
                 Ok(Self(clone))

@@ -402,5 +402,6 @@ pub(super) fn no_zero(timeout: Duration) -> io::Result<Duration> {
 
 fn socket(address: &SocketAddr) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    Ok(net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP))?)
+    let made = net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP));
+    Ok(coop::looked(made, Result::is_err)?)
 }

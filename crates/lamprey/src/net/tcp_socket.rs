@@ -86,7 +86,8 @@ impl TcpSocket {
     }
 
     fn new(family: AddressFamily) -> io::Result<Self> {
-        let fd = net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP))?;
+        let made = net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP));
+        let fd = coop::looked(made, Result::is_err)?;
         Ok(Self { fd, bound: std::sync::OnceLock::new() })
     }
 

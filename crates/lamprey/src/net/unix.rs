@@ -116,7 +116,8 @@ impl UnixStream {
     /// # Errors
     /// The system's, for example when no descriptors are left.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let (a, b) = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?;
+        let made = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None);
+        let (a, b) = coop::looked(made, Result::is_err)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
     }
 
@@ -248,5 +249,6 @@ fn accepted((fd, _): (OwnedFd, Option<net::SocketAddrAny>)) -> io::Result<(UnixS
 }
 
 fn socket() -> io::Result<OwnedFd> {
-    Ok(net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?)
+    let made = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None);
+    Ok(coop::looked(made, Result::is_err)?)
 }

@@ -90,7 +90,8 @@ impl UnixDatagram {
     /// # Errors
     /// The system's, for example when no descriptors are left.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let (a, b) = net::socketpair(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None)?;
+        let made = net::socketpair(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None);
+        let (a, b) = coop::looked(made, Result::is_err)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
     }
 
@@ -303,7 +304,8 @@ impl UnixDatagram {
 }
 
 fn socket() -> io::Result<OwnedFd> {
-    Ok(net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None)?)
+    let made = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None);
+    Ok(coop::looked(made, Result::is_err)?)
 }
 
 fn receive(

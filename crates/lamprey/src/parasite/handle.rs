@@ -392,7 +392,8 @@ impl<T> ParasiteHandle<T> {
 
     /// True once the parasite has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::looked(self.is_done(), |is_done| !is_done)
+        coop::look();
+        self.is_done()
     }
 
     pub(crate) fn is_done(&self) -> bool {

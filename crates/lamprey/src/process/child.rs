@@ -152,9 +152,10 @@ impl Child {
     /// # Errors
     /// Those of `waitpid(2)`.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        coop::look();
         let status = self.std().try_wait()?;
         self.status_is_taken |= status.is_some();
-        Ok(coop::looked(status, Option::is_none))
+        Ok(status)
     }
 
     /// Kills the child, by `SIGKILL`. [`wait`](Self::wait) says when it has ended. One that has ended already stays as it is.

@@ -5,6 +5,7 @@ use crate::driver::backend::Io;
 use crate::driver::launch::{Launch, launch};
 use crate::driver::pool;
 use crate::sched::affinity::Affinity;
+use crate::sched::coop;
 use crate::sched::policy::Policy;
 use crate::sched::runtime::PolicyFactory;
 use crate::sched::shared::Options;
@@ -344,7 +345,7 @@ impl RuntimeBuilder {
             None => stack_size::from_environment()?,
         };
         let io = self.io.resolve()?;
-        let shared = launch(Launch {
+        let launched = launch(Launch {
             workers: self.workers,
             stack_size,
             pools: self.pools,
@@ -354,7 +355,8 @@ impl RuntimeBuilder {
             io,
             options: self.options,
             cores: self.affinity.resolve()?,
-        })?;
+        });
+        let shared = coop::tried(launched, Result::is_err)?;
         Ok(Runtime { shared, io, is_over: false })
     }
 }

@@ -165,7 +165,8 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     result
 }
 
-/// [`tried`], after a call that changes nothing. (If it succeeds, its caller may be waiting for something else.)
+/// [`tried`], after a call that changes nothing its caller could wait for: it looks, or makes something new. (If it succeeds, its caller
+/// may be waiting for something else.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn looked<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     #[cfg(not(loom))]

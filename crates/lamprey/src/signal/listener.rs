@@ -88,7 +88,7 @@ pub fn listen(signals: &[Signal]) -> io::Result<Signals> {
     if bits.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no signals to listen for"));
     }
-    let mail = Arc::new(Mail::new()?);
+    let mail = Arc::new(coop::looked(Mail::new(), Result::is_err)?);
     let mut listener =
         Signals { handlers: Vec::new(), signals: Vec::new(), socket: Socket::new(mail.clone()) };
     if world::is_simulated() {

@@ -213,6 +213,7 @@ impl Barrier {
     }
 
     fn wait_until(&self, deadline: Option<Instant>) -> Result<BarrierWaitResult, Interrupted> {
+        coop::turn();
         let Some(arrival) = self.arrive() else { return Ok(BarrierWaitResult(true)) };
         let round = arrival.round;
         let waited = self.gate.wait(WAIT, deadline, |section| (section.state.round != round).then_some(()));

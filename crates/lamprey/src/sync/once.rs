@@ -408,6 +408,7 @@ impl Once {
 
     /// Waits until code has returned; failed runs before that do not end the wait.
     fn wait_for_success(&self, reason: Wait, deadline: Option<Instant>) -> Result<(), Interrupted> {
+        coop::turn();
         if self.is_over() {
             return Ok(());
         }
@@ -416,6 +417,7 @@ impl Once {
 
     /// Waits until the code has returned or failed.
     fn wait_until(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
+        coop::turn();
         if self.is_over() {
             return Ok(());
         }

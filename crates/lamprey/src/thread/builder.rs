@@ -4,6 +4,7 @@ use super::closure::Closure;
 use super::join::JoinHandle;
 use super::member::Member;
 use super::{join_cell, stack_size};
+use crate::sched::coop;
 use crate::sched::hints::Given;
 use crate::sched::shared::Shared;
 use crate::sched::thread::{Label, Thread};
@@ -292,7 +293,7 @@ impl Builder {
         let site = Location::caller();
         let worker = Self::worker_of("spawn", "spawn_in")?;
         // SAFETY: closure and result are 'static.
-        unsafe { self.launch(&worker.shared, site, f) }
+        coop::tried(unsafe { self.launch(&worker.shared, site, f) }, Result::is_err)
     }
 
     /// The worker that `call` is made on. `instead` is the call that needs none.
@@ -319,7 +320,7 @@ impl Builder {
         T: Send + 'static,
     {
         // SAFETY: closure and result are 'static.
-        unsafe { self.launch(handle.shared(), Location::caller(), f) }
+        coop::tried(unsafe { self.launch(handle.shared(), Location::caller(), f) }, Result::is_err)
     }
 
     /// # Safety

@@ -203,7 +203,8 @@ impl<T> JoinHandle<T> {
 
     /// True once the host has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::looked(self.is_done(), |is_done| !is_done)
+        coop::look();
+        self.is_done()
     }
 
     /// Also true if the result has been taken.

@@ -21,7 +21,7 @@ pub use future::suspend_async;
 
 use crate::queue::inbox::Linked;
 use crate::sched::wait::{self, Waited};
-use crate::sched::{Wait, Waiter};
+use crate::sched::{Wait, Waiter, coop};
 use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -81,6 +81,7 @@ pub struct Abandoned;
 #[doc(alias = "park")]
 #[doc(alias = "gopark")]
 pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
+    coop::turn();
     let state = Arc::new(TokenState { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
     register(WakeToken(Token::Thread(state.clone())));
     let waited = wait::wait(Wait::Suspend, None, |me| state.publish(me), |_| state.take_back());

@@ -169,6 +169,50 @@ pub const ROWS: &[Row] = &[
             assert!(pin!(choice.into_future()).poll(&mut Context::from_waker(Waker::noop())).is_ready());
         })
     }),
+    (&["a multicast to nobody"], || {
+        let tx = lamprey::multicast().0;
+        Box::new(move || assert!(tx.send(1).is_err()))
+    }),
+    (&["a send to a queue that is closed"], || {
+        let tx = lamprey::unbounded().0;
+        Box::new(move || assert!(tx.send(1).is_err()))
+    }),
+    (&["a message to an actor that is gone"], || {
+        let address = lamprey::actor::inbox().0;
+        Box::new(move || assert!(address.tell(1).is_err()))
+    }),
+    (&["a weak end of a channel that is open"], || {
+        let (tx, rx) = lamprey::bounded::<u8>(1);
+        let weak = tx.downgrade();
+        Box::new(move || {
+            let _open = (&tx, &rx);
+            assert!(weak.upgrade().is_some());
+        })
+    }),
+    (&["a supervisor without this child"], || {
+        let supervisor = lamprey::scope::Supervisor::new();
+        let handle = supervisor.handle();
+        Box::new(move || {
+            let _alive = &supervisor;
+            assert!(!handle.cancel("nobody") && !handle.cancel_and_join("nobody"));
+        })
+    }),
+    (&["suspended, and woken before it waits"], || {
+        Box::new(|| lamprey::suspend(lamprey::WakeToken::wake).unwrap())
+    }),
+    (&["a barrier of one"], || {
+        let barrier = lamprey::sync::Barrier::new(1);
+        Box::new(move || assert!(barrier.wait().is_leader()))
+    }),
+    (&["what has been made once"], || {
+        let (once, place) = (lamprey::sync::Once::new(), lamprey::sync::OnceLock::from(1));
+        once.call_once(|| ());
+        Box::new(move || {
+            once.wait();
+            place.wait();
+        })
+    }),
+    (&["an address that is no name"], || Box::new(|| assert!(lamprey::net::lookup("127.0.0.1:80").is_ok()))),
     (&["a broadcast to nobody"], || {
         let tx = lamprey::broadcast(1).0;
         Box::new(move || assert!(tx.send(1).is_err()))

@@ -54,13 +54,13 @@ macro_rules! weak {
             /// # Blocking
             /// Never.
             pub fn upgrade(&self) -> Option<Sender<T>> {
+                $crate::sched::coop::look();
                 let is_one_left = self.0.with(|section| {
                     let senders = &mut section.state.senders;
                     *senders += usize::from(*senders > 0);
                     *senders > 0
                 });
-                crate::sched::coop::looked(is_one_left, |is_one_left| !is_one_left)
-                    .then(|| Sender(self.0.clone()))
+                is_one_left.then(|| Sender(self.0.clone()))
             }
 
             /// True if both are ends of one channel.

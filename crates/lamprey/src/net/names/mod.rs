@@ -23,7 +23,7 @@ use self::flights::{Flight, Lead, Way, names};
 use super::simulated;
 use crate::driver::pool;
 use crate::events::{FutureEvt, future_evt};
-use crate::sched;
+use crate::sched::{self, coop};
 pub(super) use answer::Answer;
 use std::future::Future;
 use std::io;
@@ -57,6 +57,7 @@ use std::net::{IpAddr, SocketAddr};
 #[doc(alias = "getaddrinfo")]
 #[doc(alias = "LookupHost")]
 pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
+    coop::turn();
     match parse(host_port)? {
         Ok(address) => Ok(vec![address]),
         Err((host, port)) => look_up(host, port),

@@ -122,7 +122,7 @@ impl<E> SupervisorHandle<E> {
     /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
     #[doc(alias = "terminate_child")]
     pub fn cancel(&self, name: &str) -> bool {
-        self.cancel_entry(name).is_some()
+        coop::tried(self.cancel_entry(name).is_some(), |is_there| !is_there)
     }
 
     /// [Cancels](Self::cancel) one child, and waits until it has ended and its closure has been dropped: its name can
@@ -138,7 +138,7 @@ impl<E> SupervisorHandle<E> {
     /// A host switches away; an OS thread parks.
     pub fn cancel_and_join(&self, name: &str) -> bool {
         let left = self.cancel_entry(name);
-        left.as_ref().map(IVar::get_ref).is_some()
+        coop::tried(left.as_ref().map(IVar::get_ref).is_some(), |was_there| !was_there)
     }
 
     /// Cancels a child; what is filled when it has ended.
@@ -235,7 +235,8 @@ impl<E> SupervisorHandle<E> {
 
     /// True once the supervisor has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
-        coop::looked(self.is_over(), |is_over| !is_over)
+        coop::look();
+        self.is_over()
     }
 
     fn is_over(&self) -> bool {
