@@ -162,26 +162,15 @@ impl Runtime {
     /// The calling OS thread, or host of any runtime, waits; uninterruptibly, because `main` may borrow.
     #[track_caller]
     pub fn run<T: Send>(&self, main: impl Closure<T> + Send) -> T {
-        self.settle(self.handle().run_borrowing(main))
+        settle(&self.shared, self.handle().run_borrowing(main))
     }
 
-    /// The result of a main host that has ended, or its panic, or the one that has ended the runtime.
+    /// As [`settle`], when all threads have ended: the last panic counts, too.
     #[track_caller]
-    fn settle<T>(&self, ended: Result<T, JoinError>) -> T {
-        match ended {
-            Ok(value) => match self.shared.take_failure() {
-                None => value,
-                Some(panic) => {
-                    crate::thread::quietly(|| drop(value));
-                    panic.resume()
-                }
-            },
-            Err(JoinError::Panicked(panic)) => panic.resume(),
-            Err(error) => match self.shared.take_failure() {
-                Some(panic) => panic.resume(),
-                None => panic!("the main host ended without a result: {error}"),
-            },
-        }
+    fn settle_at_end<T>(self, ended: Result<T, JoinError>) -> T {
+        let shared = self.shared.clone();
+        drop(self);
+        settle(&shared, ended)
     }
 
     /// Counts of what the threads of this runtime have done so far. Reads each worker's counters.
@@ -273,6 +262,25 @@ impl Runtime {
         });
         stdio::flush_at_end();
         survivors
+    }
+}
+
+/// The result of a main host that has ended, or its panic, or the one that has ended the runtime.
+#[track_caller]
+fn settle<T>(shared: &Shared, ended: Result<T, JoinError>) -> T {
+    match ended {
+        Ok(value) => match shared.take_failure() {
+            None => value,
+            Some(panic) => {
+                crate::thread::quietly(|| drop(value));
+                panic.resume()
+            }
+        },
+        Err(JoinError::Panicked(panic)) => panic.resume(),
+        Err(error) => match shared.take_failure() {
+            Some(panic) => panic.resume(),
+            None => panic!("the main host ended without a result: {error}"),
+        },
     }
 }
 

@@ -78,11 +78,11 @@ impl Test {
             .unwrap_or_else(|error| panic!("`{}` cannot start: {error}", self.name));
         let half = limit / 2;
         if let Some(ended) = join_within(&mut host, half) {
-            return runtime.settle(ended);
+            return runtime.settle_at_end(ended);
         }
         let before = Sight::of(&runtime.shared);
         match join_within(&mut host, limit - half) {
-            Some(ended) => runtime.settle(ended),
+            Some(ended) => runtime.settle_at_end(ended),
             None => self.end_late(runtime, limit, &before),
         }
     }

@@ -57,6 +57,20 @@ async fn so_is_that_of_another_thread() {
     lamprey::sleep_async(std::time::Duration::MAX).await;
 }
 
+/// A thread that is running when the test returns ends first, and its panic counts.
+#[lamprey::test]
+#[should_panic(expected = "no time")]
+fn so_is_that_of_one_that_is_still_running() {
+    let (tell, told) = lamprey::oneshot();
+    spawn(move || {
+        tell.send(()).unwrap();
+        // No call that waits, so the test has returned by then.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        panic!("no time");
+    });
+    told.recv().unwrap();
+}
+
 #[lamprey::test]
 fn a_panic_that_was_joined_is_not() {
     spawn(|| panic!("seen")).join().unwrap_err();
