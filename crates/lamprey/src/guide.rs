@@ -13,6 +13,7 @@ chapters! {
     Introduction "introduction.md"
     Hosts "hosts.md"
     Parasites "parasites.md"
+    Channels "channels.md"
     Events "events.md"
     ThreadsThatEndWell "threads-that-end-well.md"
     Io "io.md"

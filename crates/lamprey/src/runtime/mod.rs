@@ -68,7 +68,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[track_caller]
 pub fn run<T: Send>(main: impl Closure<T> + Send) -> T {
     match Runtime::builder().from_env().build() {
-        Ok(runtime) => runtime.run(main),
+        Ok(runtime) => runtime.run_to_its_end(main),
         Err(error) => panic!("lamprey::run cannot start a runtime: {error}"),
     }
 }
@@ -99,7 +99,7 @@ pub fn run<T: Send>(main: impl Closure<T> + Send) -> T {
 /// The calling OS thread, or host, waits.
 #[track_caller]
 pub fn run_with<T: Send>(builder: RuntimeBuilder, main: impl Closure<T> + Send) -> io::Result<T> {
-    Ok(builder.build()?.run(main))
+    Ok(builder.build()?.run_to_its_end(main))
 }
 
 /// Workers and the hosts that run on them. Several runtimes can exist in one process; they share only the
@@ -163,6 +163,13 @@ impl Runtime {
     #[track_caller]
     pub fn run<T: Send>(&self, main: impl Closure<T> + Send) -> T {
         settle(&self.shared, self.handle().run_borrowing(main))
+    }
+
+    /// [`run`](Self::run), and the end of the runtime: a panic that another host propagates then counts, too.
+    #[track_caller]
+    fn run_to_its_end<T: Send>(self, main: impl Closure<T> + Send) -> T {
+        let ended = self.handle().run_borrowing(main);
+        self.settle_at_end(ended)
     }
 
     /// As [`settle`], when all threads have ended: the last panic counts, too.
