@@ -4,7 +4,7 @@
 //! Each actor is sent to by the one before it, so all addresses are made before any actor is started.
 //!
 //! ```sh
-//! cargo run --example actors
+//! cargo run -p lamprey --example actors
 //! cargo test --example actors
 //! ```
 

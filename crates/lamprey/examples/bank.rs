@@ -1,7 +1,7 @@
 //! A bank in which each account is an actor, and the bank does as it is told line by line.
 //!
 //! ```sh
-//! cargo run --example bank < orders
+//! cargo run -p lamprey --example bank < orders
 //! open ann 100
 //! open bob 0
 //! move 30 ann bob    the lines that begin with `move` and follow each other are done at the same time

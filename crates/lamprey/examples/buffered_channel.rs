@@ -5,7 +5,7 @@
 //! it. (Use `lamprey::bounded` in earnest; this shows that it need not be built in.)
 //!
 //! ```sh
-//! cargo run --example buffered_channel
+//! cargo run -p lamprey --example buffered_channel
 //! cargo test --example buffered_channel
 //! ```
 

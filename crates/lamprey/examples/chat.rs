@@ -4,7 +4,7 @@
 //! writes what is said in the room. A client that reads too slowly misses lines, is told how many, and holds nobody up.
 //!
 //! ```sh
-//! cargo run --example chat -- 127.0.0.1:7000
+//! cargo run -p lamprey --example chat -- 127.0.0.1:7000
 //! nc 127.0.0.1 7000   # in two other terminals: your name, then what you say
 //! ```
 //! Without an address three clients of its own talk. Ctrl-C ends it.

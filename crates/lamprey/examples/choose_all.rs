@@ -6,7 +6,7 @@
 //! are for: a new blocking operation that the scheduler knows nothing of.
 //!
 //! ```sh
-//! cargo run --example choose_all
+//! cargo run -p lamprey --example choose_all
 //! cargo test --example choose_all
 //! ```
 

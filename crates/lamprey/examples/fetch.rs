@@ -4,7 +4,7 @@
 //! all that one fetch does.
 //!
 //! ```sh
-//! cargo run --example fetch -- 10 127.0.0.1:8080 / /index.html /missing
+//! cargo run -p lamprey --example fetch -- 10 127.0.0.1:8080 / /index.html /missing
 //! ```
 //! The first argument is how many are begun a second. Without arguments it has a server of its own.
 

@@ -5,7 +5,7 @@
 //! one that is replaced (by a program that rotates logs) is opened again.
 //!
 //! ```sh
-//! cargo run --example follow -- /var/log/syslog error
+//! cargo run -p lamprey --example follow -- /var/log/syslog error
 //! ```
 //! With a second argument only lines that contain it are printed. A line that is `END` ends the program. Without
 //! arguments it follows a file that it writes itself.

@@ -2,7 +2,7 @@
 //! those that take too long, and says what it has done.
 //!
 //! ```sh
-//! cargo run --example graceful -- 127.0.0.1:7000 10
+//! cargo run -p lamprey --example graceful -- 127.0.0.1:7000 10
 //! ```
 //! Each line that a client sends comes back in capitals. The second argument is how many seconds the conversations
 //! have left. Without arguments it serves a client of its own, and sends itself the signal.

@@ -1,7 +1,7 @@
 //! A queue of jobs: shell commands, so many at a time, each tried again when it fails, all within a deadline.
 //!
 //! ```sh
-//! printf 'echo a\nfalse\nsleep 100\n' | cargo run --example jobs -- 2 3 1.5
+//! printf 'echo a\nfalse\nsleep 100\n' | cargo run -p lamprey --example jobs -- 2 3 1.5
 //! ```
 //! The arguments are how many run at once, how often each is tried, and the seconds for all. Standard input has a command a
 //! line. The result is a line for each: `ok`, `failed` or `late`, and how often it was tried. Without arguments: three

@@ -10,7 +10,7 @@
 //! lost either if the client is cancelled with the lock in its hand.
 //!
 //! ```sh
-//! cargo run --example lock_server
+//! cargo run -p lamprey --example lock_server
 //! cargo test --example lock_server
 //! ```
 

@@ -4,7 +4,7 @@
 //! seat, and runs its command. What needs a task that failed is not run. A circle is found before anything starts.
 //!
 //! ```sh
-//! cargo run --example make -- build.txt 4
+//! cargo run -p lamprey --example make -- build.txt 4
 //! ```
 //! Each line of the file is `task: needed needed ; shell command`. The second argument is how many commands run at once.
 //! Without arguments it builds a house.

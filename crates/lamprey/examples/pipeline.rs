@@ -4,7 +4,7 @@
 //! process that stops reading stops the one before it, as in a shell.
 //!
 //! ```sh
-//! cargo run --example pipeline -- "ls -l /usr/bin" "grep -v root" "wc -l"
+//! cargo run -p lamprey --example pipeline -- "ls -l /usr/bin" "grep -v root" "wc -l"
 //! ```
 //! Without arguments it counts words of its own. The pipeline's exit status is that of the last process.
 

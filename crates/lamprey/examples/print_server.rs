@@ -7,7 +7,7 @@
 //! other, and nor must printers: so each page says what it is.)
 //!
 //! ```sh
-//! cargo run --example print_server
+//! cargo run -p lamprey --example print_server
 //! cargo test --example print_server
 //! ```
 

@@ -3,7 +3,7 @@
 //! A health check is a connect with a time limit. A connection for which no backend can be had is closed.
 //!
 //! ```sh
-//! cargo run --example proxy -- 127.0.0.1:7000 127.0.0.1:8001 127.0.0.1:8002
+//! cargo run -p lamprey --example proxy -- 127.0.0.1:7000 127.0.0.1:8001 127.0.0.1:8002
 //! ```
 //! Without arguments it has two backends of its own, one of which dies. Ctrl-C ends it.
 

@@ -9,7 +9,7 @@
 //! ([`Builder::class`]), and the policy reads a counter.
 //!
 //! ```sh
-//! cargo run --example resource_policy
+//! cargo run -p lamprey --example resource_policy
 //! cargo test --example resource_policy
 //! ```
 

@@ -6,7 +6,7 @@
 //! and the whole branch is started again, without teams.
 //!
 //! ```sh
-//! cargo run --example supervisor_tree
+//! cargo run -p lamprey --example supervisor_tree
 //! add red            a team
 //! say red hello      it tells the store
 //! count hello

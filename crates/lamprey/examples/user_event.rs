@@ -5,7 +5,7 @@
 //! it waits for, `attach` lets it go on. What kind of thread it is makes no difference.
 //!
 //! ```sh
-//! cargo run --example user_event
+//! cargo run -p lamprey --example user_event
 //! cargo test --example user_event
 //! ```
 

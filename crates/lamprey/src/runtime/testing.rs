@@ -10,6 +10,7 @@ use super::{Runtime, duration};
 use crate::sim::{Explore, SimBuilder};
 use crate::thread::{Builder, JoinError, JoinHandle, Panics, stack_size};
 use std::ffi::OsStr;
+use std::panic::Location;
 use std::process::{ExitCode, Termination};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -109,12 +110,12 @@ impl Test {
         simulations: Simulations,
         body: impl Fn() -> T + Send + Sync + 'static,
     ) -> ExitCode {
-        let limit = self.limit();
+        let (limit, site) = (self.limit(), Location::caller());
         let (over, is_over) = mpsc::channel::<()>();
         let name = std::thread::current().name().unwrap_or(self.name).to_owned();
         let thread = std::thread::Builder::new().name(name).spawn(move || {
             let _over = over; // dropped at the end
-            simulations.run(move || body().report())
+            simulations.run(site, move || body().report())
         });
         let thread = thread.unwrap_or_else(|error| panic!("`{}` cannot start: {error}", self.name));
         if is_over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -140,16 +141,16 @@ impl Test {
 }
 
 impl Simulations {
-    fn run(self, body: impl Fn() -> ExitCode + Send + Sync) -> ExitCode {
+    fn run(self, site: &'static Location<'static>, body: impl Fn() -> ExitCode + Send + Sync) -> ExitCode {
         let body = || {
             // The error has been printed.
             assert!(body() == ExitCode::SUCCESS, "the test has returned an error");
         };
         match self.seed {
-            Some(seed) => (self.set)(Runtime::simulated(seed)).run(body),
+            Some(seed) => (self.set)(Runtime::simulated(seed)).run_from(site, body),
             None => {
                 let explore = self.runs.map_or_else(|| Explore::fitting(TIME), Explore::new);
-                explore.run(|sim| (self.set)(sim).run(body));
+                explore.run(|sim| (self.set)(sim).run_from(site, &body));
             }
         }
         ExitCode::SUCCESS

@@ -155,19 +155,33 @@ impl SimBuilder {
     /// The calling OS thread runs the simulation.
     #[track_caller]
     pub fn run<T: Send>(self, main: impl Closure<T> + Send) -> T {
-        self.run_to_end(main).0.unwrap_or_else(|failure| failure.raise())
+        self.run_from(Location::caller(), main)
+    }
+
+    /// [`run`](Self::run), with the place where the first host is said to be spawned.
+    #[track_caller]
+    pub(crate) fn run_from<T: Send>(
+        self,
+        site: &'static Location<'static>,
+        main: impl FnOnce() -> T + Send,
+    ) -> T {
+        self.run_to_end(site, main).0.unwrap_or_else(|failure| failure.raise())
     }
 
     /// As [`run`](Self::run); also returns the event log: a line for each step of a thread, and for each event of the
     /// network, the disk and the machines. Two runs of one program by one seed have the same log.
     #[track_caller]
     pub fn run_logged<T: Send>(self, main: impl Closure<T> + Send) -> (T, String) {
-        let (result, log) = self.logged().run_to_end(main);
+        let (result, log) = self.logged().run_to_end(Location::caller(), main);
         (result.unwrap_or_else(|failure| failure.raise()), log)
     }
 
     #[track_caller]
-    fn run_to_end<T: Send>(self, main: impl FnOnce() -> T + Send) -> (Result<T, Failure>, String) {
+    fn run_to_end<T: Send>(
+        self,
+        site: &'static Location<'static>,
+        main: impl FnOnce() -> T + Send,
+    ) -> (Result<T, Failure>, String) {
         assert!(
             !crate::sched::on_worker() && !world::is_simulated(),
             "a simulation was started on a host, or in another simulation: it needs a kernel thread of its own"
@@ -180,7 +194,6 @@ impl SimBuilder {
         let stack_size = stack_size.unwrap_or_else(|error| panic!("{error}"));
         let config =
             Config { workers: self.workers, stack_size, panics: self.panics, time_limit: self.time_limit };
-        let site = Location::caller();
         // Measured once in a process, by the system's clock.
         crate::time::clock::in_ticks(Duration::ZERO);
         crate::sync_shim::back_off(&mut 0);

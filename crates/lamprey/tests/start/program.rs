@@ -76,3 +76,20 @@ fn run_with_has_errors_instead_of_panics() {
     let error = lamprey::run_with(builder().workers(0), || unreachable!("it ran")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
 }
+
+/// Whether it comes before `main` returns or just after it depends on the machine.
+#[test]
+#[should_panic(expected = "in the background")]
+fn a_panic_that_is_propagated_while_the_program_ends_counts() {
+    let builder = lamprey::Runtime::builder().workers(2).panics(lamprey::Panics::Propagate);
+    lamprey::run_with(builder, || {
+        let (tell, told) = lamprey::oneshot();
+        lamprey::spawn(move || {
+            tell.send(()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            panic!("in the background");
+        });
+        told.recv().unwrap();
+    })
+    .unwrap();
+}

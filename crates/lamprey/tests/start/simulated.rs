@@ -52,6 +52,11 @@ fn a_panic_fails_it() {
     lamprey::yield_now();
 }
 
+#[lamprey::test(simulated, runs = 3)]
+fn its_first_host_comes_from_here() {
+    assert!(lamprey::current().spawn_site().unwrap().to_string().contains("simulated.rs"));
+}
+
 #[lamprey::test(simulated = true, runs = 3)]
 fn fails_by_an_error() -> Result<(), &'static str> {
     if role().is_some() { Err("no bread") } else { Ok(()) }
