@@ -150,7 +150,7 @@ impl Simulations {
             Some(seed) => (self.set)(Runtime::simulated(seed)).run_from(site, body),
             None => {
                 let explore = self.runs.map_or_else(|| Explore::fitting(TIME), Explore::new);
-                explore.run(|sim| (self.set)(sim).run_from(site, &body));
+                explore.run(|sim| (self.set)(sim).run_from(site, body));
             }
         }
         ExitCode::SUCCESS
