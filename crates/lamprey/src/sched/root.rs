@@ -282,6 +282,9 @@ impl Worker {
         self.uninstall();
         // Relaxed: only the number itself is read.
         self.remote.tid.store(0, Ordering::Relaxed);
+        // What follows may be destructors of the program, on what is a plain kernel thread from here on.
+        // SAFETY: only the root reaches the sources, and it polls no more.
+        unsafe { &mut *self.sources.get() }.end();
         late.into_iter().for_each(refused_at_the_end);
     }
 }

@@ -179,7 +179,7 @@ fn worker_main(
     place.worker.install();
     let _ = report.send(Ok(()));
     crate::bug::no_unwind("a source", || place.worker.work());
-    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
+    crate::bug::no_unwind("the destructor of a policy", move || drop(place));
     Ok(())
 }
 

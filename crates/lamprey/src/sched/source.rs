@@ -201,6 +201,13 @@ impl Sources {
         })
     }
 
+    /// Ends the sources, those of the runtime first: a destructor of the program's then finds a thread without an event loop
+    /// that nobody polls any more.
+    pub(crate) fn end(&mut self) {
+        let all = std::mem::take(&mut self.all);
+        crate::bug::no_unwind("the destructor of a source", || all.into_iter().rev().for_each(drop));
+    }
+
     /// The helpers of all sources that have one.
     pub(crate) fn helpers(&self) -> Box<[Helper]> {
         self.all.iter().filter_map(|source| source.helper()).collect()

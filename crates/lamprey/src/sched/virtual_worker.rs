@@ -169,7 +169,7 @@ impl VirtualWorker {
             worker.leave();
             let place = self.place.take();
             self.worker.set(ptr::null());
-            crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
+            crate::bug::no_unwind("the destructor of a policy", move || drop(place));
             // What the destructors have left.
             self.exchange();
         }

@@ -11,6 +11,7 @@ use calls::{CALLS, Call};
 use lamprey::Runtime;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -34,6 +35,10 @@ enum Ends {
     Host,
     /// The process. A handler of its exit makes the calls.
     Handler,
+    /// A worker: its policy makes the calls.
+    Policy,
+    /// A worker: an event source of the program makes the calls.
+    Source,
 }
 
 /// When the thread has used Lamprey, so that what Lamprey keeps for it is there.
@@ -47,8 +52,17 @@ enum Used {
     After,
 }
 
-const ALL_ENDS: [Ends; 7] =
-    [Ends::Plain, Ends::Exit, Ends::Main, Ends::Worker, Ends::Pool, Ends::Host, Ends::Handler];
+const ALL_ENDS: [Ends; 9] = [
+    Ends::Plain,
+    Ends::Exit,
+    Ends::Main,
+    Ends::Worker,
+    Ends::Pool,
+    Ends::Host,
+    Ends::Handler,
+    Ends::Policy,
+    Ends::Source,
+];
 const ALL_USED: [Used; 3] = [Used::Never, Used::Before, Used::After];
 
 /// Performs the calls when it is dropped, and says how that went.
@@ -89,6 +103,47 @@ fn keep_in_local(it: AtEnd) {
     LOCAL.set(Some(it));
 }
 
+/// What a policy or a source owns.
+type Owned = Rc<RefCell<Option<AtEnd>>>;
+
+thread_local! {
+    /// That of this worker.
+    static OWNED: RefCell<Weak<RefCell<Option<AtEnd>>>> = RefCell::default();
+}
+
+fn owned() -> Owned {
+    let owned = Owned::default();
+    OWNED.set(Rc::downgrade(&owned));
+    owned
+}
+
+/// Keeps it until the worker's policy or source ends.
+fn keep_in_owned(it: AtEnd) {
+    *OWNED.take().upgrade().unwrap().borrow_mut() = Some(it);
+}
+
+#[derive(Default)]
+struct Fifo {
+    queue: std::collections::VecDeque<lamprey::Ready>,
+    _owned: Option<Owned>,
+}
+
+impl lamprey::Policy for Fifo {
+    fn ready(&mut self, thread: lamprey::Ready, _: lamprey::Why) {
+        self.queue.push_back(thread);
+    }
+
+    fn next(&mut self, unstarted: &mut lamprey::Unstarted<'_>) -> Option<lamprey::Ready> {
+        unstarted.pop().or_else(|| self.queue.pop_front())
+    }
+}
+
+struct Nothing(#[expect(dead_code, reason = "dropped")] Owned);
+
+impl lamprey::Source for Nothing {
+    fn poll(&mut self) {}
+}
+
 /// Keeps it until the process exits, by the calling thread.
 fn keep_in_handler(it: AtEnd) {
     static KEPT: AtomicPtr<AtEnd> = AtomicPtr::new(std::ptr::null_mut());
@@ -116,7 +171,11 @@ fn arrange(used: Used, is_early: bool, done: mpsc::Sender<Vec<String>>, keep: fn
 
 fn end(ends: Ends, used: Used, is_early: bool) {
     let (done, results) = mpsc::channel();
-    let keep = if ends == Ends::Handler { keep_in_handler } else { keep_in_local };
+    let keep = match ends {
+        Ends::Handler => keep_in_handler,
+        Ends::Policy | Ends::Source => keep_in_owned,
+        _ => keep_in_local,
+    };
     let arrange = move || arrange(used, is_early, done, keep);
     match ends {
         Ends::Main => return, // see `before_main`
@@ -127,6 +186,14 @@ fn end(ends: Ends, used: Used, is_early: bool) {
         }
         Ends::Worker => crate::common::runtime(1).run(arrange),
         Ends::Pool => crate::common::runtime(1).run(|| lamprey::block(arrange)),
+        Ends::Policy => {
+            let policy = || Fifo { _owned: Some(owned()), ..Fifo::default() };
+            Runtime::builder().workers(1).policy(policy).build().unwrap().run(arrange);
+        }
+        Ends::Source => {
+            let source = || Ok(Box::new(Nothing(owned())) as Box<dyn lamprey::Source>);
+            Runtime::builder().workers(1).source(source).build().unwrap().run(arrange);
+        }
         Ends::Host => crate::common::runtime(1).run(|| {
             arrange();
             std::process::exit(0)
