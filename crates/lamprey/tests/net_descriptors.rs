@@ -212,3 +212,21 @@ fn who_tries_again_lets_others_run_who_have_them() {
         }
     });
 }
+
+/// Each machine of a simulation has workers of its own, which need descriptors.
+#[test]
+fn a_machine_of_a_simulation_says_that_it_cannot_start() {
+    if role().is_none() {
+        let (output, text) = rerun("a_machine_of_a_simulation_says_that_it_cannot_start", "child");
+        assert!(output.status.success(), "{text}");
+        return;
+    }
+    limit_descriptors();
+    let failed = std::panic::catch_unwind(|| {
+        lamprey::Runtime::simulated(1).run(|| {
+            (0..).map(|n| lamprey::sim::Machine::new(&format!("machine {n}"))).take(1000).for_each(drop);
+        });
+    });
+    let text = *failed.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("cannot be started") && text.contains("os error 24"), "{text}");
+}

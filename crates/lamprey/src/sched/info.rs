@@ -2,6 +2,7 @@
 
 use super::parasite::task::Task;
 use super::thread::{Kind, Thread};
+use crate::world;
 use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -57,8 +58,8 @@ impl ThreadInfo {
         Self { id, name: name.into(), kind, worker, spawn_site }
     }
 
-    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those
-    /// that live.
+    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address (in a simulation, a number that
+    /// the seed decides), unique among those that live.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -126,6 +127,12 @@ impl Thread {
 }
 
 impl Task {
+    /// Unique among the stackless parasites that live: an address, or a number of the simulation's.
+    pub(crate) fn number(&self) -> u64 {
+        let address = std::ptr::from_ref(self).addr();
+        world::with(|world| world.number_of(address)).unwrap_or(address as u64)
+    }
+
     /// Who it is: a stackless parasite.
     ///
     /// # Safety
@@ -138,7 +145,7 @@ impl Task {
         #[cfg(not(debug_assertions))]
         let spawn_site = None;
         ThreadInfo {
-            id: this.addr().get() as u64,
+            id: task.number(),
             name: match task.given_name() {
                 Some(name) => Name::Given(name.clone()),
                 None => Name::Type((task.body.name)()),

@@ -18,6 +18,8 @@ use super::shared::Shared;
 use super::thread::{Thread, ThreadState};
 use super::timers::{self, Timers};
 use super::worker::{InPage, Worker};
+use super::worker_shared::WorkerShared;
+use crate::sync_shim::Ordering;
 use crate::world::{self, ENDS, WAITS, YIELDS};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -58,28 +60,47 @@ impl Shared {
     ) -> io::Result<(Arc<Shared>, Vec<VirtualWorker>)> {
         let shared = Self::without_workers(config);
         shared.ticker.end();
-        let remotes = shared.remotes().iter();
-        let workers = remotes.map(|remote| {
-            let place = make_worker(&shared, config, remote.clone())?;
-            let (worker, wheel) = (Cell::new(&raw const place.worker), Cell::new(ptr::null()));
-            place.worker.rounds.window.set(1);
-            place.worker.install();
-            place.worker.remote.parking.prepare();
-            let this = VirtualWorker {
-                place: RefCell::new(Some(place)),
-                worker,
-                wheel,
-                locals: RefCell::new(locals()),
-            };
-            this.leave();
-            Ok(this)
-        });
-        let workers = workers.collect::<io::Result<Vec<_>>>()?;
-        Ok((shared.clone(), workers))
+        let mut workers = Vec::new();
+        for remote in shared.remotes() {
+            match VirtualWorker::start(&shared, config, remote.clone(), locals) {
+                Ok(worker) => workers.push(worker),
+                Err(error) => {
+                    // Relaxed: the workers are this kernel thread's.
+                    shared.stopping.store(true, Ordering::Relaxed);
+                    workers.iter().for_each(VirtualWorker::end_unused);
+                    return Err(error);
+                }
+            }
+        }
+        Ok((shared, workers))
     }
 }
 
 impl VirtualWorker {
+    fn start(
+        shared: &Arc<Shared>,
+        config: &Config,
+        remote: Arc<WorkerShared>,
+        locals: fn() -> Box<dyn Locals>,
+    ) -> io::Result<Self> {
+        let place = make_worker(shared, config, remote)?;
+        let (worker, wheel) = (Cell::new(&raw const place.worker), Cell::new(ptr::null()));
+        place.worker.rounds.window.set(1);
+        place.worker.install();
+        place.worker.remote.parking.prepare();
+        let this = Self { place: RefCell::new(Some(place)), worker, wheel, locals: RefCell::new(locals()) };
+        this.leave();
+        Ok(this)
+    }
+
+    /// Ends it before it has had a thread, because the runtime cannot start.
+    fn end_unused(&self) {
+        self.enter();
+        if !self.end() {
+            crate::bug::bug!("a worker without threads does not end");
+        }
+    }
+
     /// The worker; `None` after its end.
     fn worker(&self) -> Option<&Worker> {
         // SAFETY: null, or in the box in `place`, which is freed only by `end`, after the pointer has been set to null. Who

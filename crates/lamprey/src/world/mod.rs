@@ -16,6 +16,7 @@ mod escapes;
 mod here;
 mod log;
 pub(crate) mod net;
+mod numbers;
 mod place;
 mod rest;
 mod signals;
@@ -34,6 +35,7 @@ use agenda::Agenda;
 use disk::Disks;
 use escapes::Escapes;
 use log::Log;
+use numbers::Numbers;
 use signals::Listeners;
 use std::cell::Cell;
 use std::fmt::Arguments;
@@ -65,6 +67,7 @@ pub(crate) struct World {
     pub(crate) net: net::Net,
     pub(crate) disks: Disks,
     pub(crate) listeners: Listeners,
+    numbers: Numbers,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -112,6 +115,7 @@ impl World {
             net: net::Net::default(),
             disks: Disks::default(),
             listeners: Listeners::default(),
+            numbers: Numbers::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),
@@ -120,6 +124,11 @@ impl World {
             drive: Cell::new(None),
             in_worker: Cell::new(false),
         }
+    }
+
+    /// The number of the stackless parasite at this address.
+    pub(crate) fn number_of(&self, address: usize) -> u64 {
+        self.numbers.of(address)
     }
 
     /// The world's clock.

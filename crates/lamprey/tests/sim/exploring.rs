@@ -255,3 +255,24 @@ fn a_log_tells_the_place_of_a_host_inside_of_a_generator() {
         log.lines().filter(|line| line.contains("waits: ")).partition(|line| line.contains("exploring.rs:"));
     assert!(placed.len() == WAITS && other.is_empty(), "{log}");
 }
+
+/// Two runs by one seed print the same: no number of a thread is an address.
+#[test]
+fn the_numbers_of_parasites_come_from_the_seed() {
+    let numbers = |_: u32| {
+        // Kept, so that the memory of the next run is elsewhere.
+        std::mem::forget(vec![0_u8; 1 << 20]);
+        lamprey::Runtime::simulated(1).run(|| {
+            let waits = || lamprey::parasite(std::future::pending::<()>());
+            let parasites = [(); 5].map(|()| waits());
+            let numbers = parasites.each_ref().map(|parasite| parasite.id().unwrap());
+            assert_eq!(numbers.iter().collect::<std::collections::BTreeSet<_>>().len(), 5);
+            let host = lamprey::current().id();
+            let ended = parasites.map(|parasite| parasite.cancel_and_join().unwrap_err().to_string());
+            (host, numbers, ended)
+        })
+    };
+    let here = numbers(0);
+    let elsewhere = std::thread::spawn(move || numbers(1)).join().unwrap();
+    assert_eq!(here, elsewhere);
+}

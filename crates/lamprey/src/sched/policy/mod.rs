@@ -159,7 +159,7 @@ impl Ready {
 
     /// The thread's number, unique in its runtime; of a parasite without a stack, unique among those that live.
     pub fn id(&self) -> u64 {
-        self.who().map_or_else(|task| std::ptr::from_ref(task).addr() as u64, |thread| thread.label.id.get())
+        self.who().map_or_else(Task::number, |thread| thread.label.id.get())
     }
 
     /// True for a parasite without a stack, whose number others have had before.
