@@ -47,15 +47,16 @@
 //! met nobody.
 
 use super::rendezvous::{self, Receiver, Sender};
-use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};
+use super::{RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, TryRecvError, oneshot};
 use crate::events::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
 use crate::sched;
 use crate::sync_shim::relax;
+use crate::{time, world};
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Threads swap values in pairs here: [`swap`](Self::swap) waits for a partner. Clones share the same
 /// partners.
@@ -79,6 +80,10 @@ pub struct SwapChannel<T> {
     rx: Receiver<SwapOffer<T>>,
 }
 
+/// How long a thread whose time is over waits for the answer of a partner that it has met: it comes after a few steps, unless
+/// the partner is a future that is not polled.
+const GRACE: Duration = Duration::from_millis(1);
+
 /// A value until it is swapped, shared with the partner.
 struct Mine<T>(Arc<Mutex<Option<T>>>);
 
@@ -87,7 +92,7 @@ struct SwapOffer<T> {
     answer: oneshot::Sender<T>,
 }
 
-/// The result of a wait queue.
+/// The result of a meeting.
 enum Met<T> {
     Swapped(T),
     /// The partner has our offer, and will answer.
@@ -154,11 +159,11 @@ where
 impl<T> SwapChannel<T> {
     /// A new channel without waiters.
     pub fn new() -> Self {
-        let (tx, rx) = rendezvous::channel();
+        let (tx, rx) = rendezvous::channel_of_offers();
         Self { tx, rx }
     }
 
-    /// The event of wait queue a partner.
+    /// The event of meeting a partner.
     #[expect(clippy::type_complexity, reason = "an opaque type would hide that its branches are Send")]
     fn meet_evt<'a>(
         &'a self,
@@ -176,29 +181,39 @@ impl<T> SwapChannel<T> {
         meet(|offer| self.tx.send_evt(offer), self.rx.recv_evt(), mine)
     }
 
-    /// Completes a wait queue. `None` if there was no partner, or it was cancelled; our value is then still
-    /// in its slot.
-    fn end(&self, met: Met<T>, mine: &Mine<T>) -> Option<T> {
+    /// Completes a meeting. `None` if there was no partner, or it was cancelled, or has not answered by the deadline; our
+    /// value is then in its slot.
+    fn end(met: Met<T>, mine: &mut Mine<T>, deadline: Option<Instant>) -> Option<T> {
         match met {
             Met::Swapped(value) => Some(value),
             Met::Offered(answered) if sched::must_not_block() => Self::end_at_once(answered, mine),
-            Met::Offered(answered) => Self::answer(answered, mine),
+            Met::Offered(answered) => Self::answer(answered, mine, deadline),
             Met::Nobody => None,
         }
     }
 
-    /// Waits for the partner's answer. A thread that is cancelled meanwhile takes its value back; if the
-    /// partner has taken it already, they have swapped.
-    fn answer(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
-        let unwinding = match catch_unwind(AssertUnwindSafe(|| answered.recv_until(None))) {
-            Ok(answer) => return answer.ok(),
-            Err(payload) => payload,
-        };
-        match mine.take() {
-            Some(value) => drop(value),
-            None => return Self::end_at_once(answered, mine),
+    /// Waits for the partner's answer. A thread that is cancelled meanwhile, or whose time is over, takes its value back;
+    /// if the partner has taken it already, they have swapped.
+    fn answer(
+        mut answered: oneshot::Receiver<T>,
+        mine: &mut Mine<T>,
+        deadline: Option<Instant>,
+    ) -> Option<T> {
+        let until = deadline.map(|at| at.max(world::now() + GRACE));
+        let outcome = catch_unwind(AssertUnwindSafe(|| answered.recv_until(until)));
+        if let Ok(Ok(_) | Err(RecvTimeoutError::Disconnected)) = outcome {
+            return outcome.ok()?.ok();
         }
-        resume_unwind(unwinding)
+        let Some(value) = mine.take() else { return Self::end_at_once(answered, mine) };
+        match outcome {
+            Err(unwinding) => {
+                drop(value);
+                resume_unwind(unwinding)
+            }
+            // The partner may still come to its old place, and finds it empty.
+            Ok(_) => *mine = Mine::new(value),
+        }
+        None
     }
 
     /// For a caller that must not wait: takes its own value back, unless the partner has it. In that case the
@@ -216,9 +231,10 @@ impl<T> SwapChannel<T> {
         })
     }
 
-    fn swap_shared(&self, mine: &Mine<T>) -> T {
+    fn swap_shared(&self, mine: &mut Mine<T>) -> T {
         loop {
-            if let Some(value) = self.end(self.meet_evt(mine).sync(), mine) {
+            let met = self.meet_evt(mine).sync();
+            if let Some(value) = Self::end(met, mine, None) {
                 return value;
             }
             if sched::must_not_block() {
@@ -238,10 +254,10 @@ impl<T> SwapChannel<T> {
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: unless
     /// a partner is there whose value it can take at once, it gets `value` back.
     pub fn swap(&self, value: T) -> T {
-        self.swap_shared(&Mine::new(value))
+        self.swap_shared(&mut Mine::new(value))
     }
 
-    /// As [`swap`](Self::swap), waiting at most `limit` for a partner.
+    /// As [`swap`](Self::swap), waiting at most `limit` for a partner (and a millisecond for its answer).
     ///
     /// # Errors
     /// `value` itself if no partner came.
@@ -249,11 +265,16 @@ impl<T> SwapChannel<T> {
     /// # Cancellation
     /// As for `swap`.
     pub fn swap_timeout(&self, value: T, limit: Duration) -> Result<T, T> {
-        let mine = Mine::new(value);
-        let met = choose((self.meet_evt(&mine).wrap(Some), timeout(limit).wrap(|()| None))).sync();
-        match met.map(|met| self.end(met, &mine)) {
-            Some(Some(value)) => Ok(value),
-            Some(None) | None => Err(mine.swapped()),
+        let (mut mine, deadline) = (Mine::new(value), time::deadline(limit));
+        loop {
+            let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(world::now()));
+            let met = choose((self.meet_evt(&mine).wrap(Some), timeout(left).wrap(|()| None))).sync();
+            if let Some(value) = met.and_then(|met| Self::end(met, &mut mine, deadline)) {
+                return Ok(value);
+            }
+            if sched::must_not_block() || deadline.is_some_and(|at| at <= world::now()) {
+                return Err(mine.swapped());
+            }
         }
     }
 
@@ -289,7 +310,7 @@ impl<T> SwapChannel<T> {
     /// As for [`swap`](Self::swap).
     ///
     /// # Blocking
-    /// After wait queue its partner it waits, if necessary by blocking the thread, for the answer. That comes
+    /// After meeting its partner it waits, if necessary by blocking the thread, for the answer. That comes
     /// at once, unless the partner is a future that is not polled. A task of a single-threaded executor that
     /// swaps with another task of it must use [`swap_async`](Self::swap_async). Two swaps on one channel in
     /// one [`choose_all`](crate::event::choose_all) may meet each other, and then wait for ever: each waits
@@ -298,9 +319,9 @@ impl<T> SwapChannel<T> {
     where
         T: Send,
     {
-        let mine = Mine::new(value);
+        let mut mine = Mine::new(value);
         self.meet_evt(&mine)
-            .wrap(move |met| self.end(met, &mine).unwrap_or_else(|| self.swap_shared(&mine)))
+            .wrap(move |met| Self::end(met, &mut mine, None).unwrap_or_else(|| self.swap_shared(&mut mine)))
             .boxed()
     }
 }
@@ -308,9 +329,9 @@ impl<T> SwapChannel<T> {
 impl<T: Send + 'static> SwapChannel<T> {
     /// [`swap_evt`](Self::swap_evt) that owns a handle of the channel, so that a function can return it.
     pub fn into_swap_evt(self, value: T) -> BoxedEvent<'static, T> {
-        let (mine, tx, rx) = (Mine::new(value), self.tx.clone(), self.rx.clone());
+        let (mut mine, tx, rx) = (Mine::new(value), self.tx.clone(), self.rx.clone());
         meet(move |offer| tx.into_send_evt(offer), rx.into_recv_evt(), &mine)
-            .wrap(move |met| self.end(met, &mine).unwrap_or_else(|| self.swap_shared(&mine)))
+            .wrap(move |met| Self::end(met, &mut mine, None).unwrap_or_else(|| self.swap_shared(&mut mine)))
             .boxed()
     }
 }

@@ -77,6 +77,12 @@ pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::for_once())
 }
 
+/// A channel whose values are dropped, rather than given to another receiver, if the future that received one is dropped.
+#[cfg(not(loom))]
+pub(crate) fn channel_of_offers<T>() -> (Sender<T>, Receiver<T>) {
+    ends(Chan::of_offers())
+}
+
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
 /// it runs on the caller's stack, before that call returns (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight
 /// Asynchrony Using Parasitic Threads*, 2011, 2.2).

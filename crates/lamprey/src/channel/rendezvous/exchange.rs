@@ -31,6 +31,8 @@ pub struct Chan<T> {
     pub(super) wait_queue: WaitQueue,
     pub(super) senders: AtomicU32,
     pub(super) receivers: AtomicU32,
+    /// What a dropped receive future was given is dropped, too.
+    drops_undelivered: bool,
     _values: PhantomData<*mut T>,
 }
 
@@ -88,8 +90,15 @@ impl<T> Chan<T> {
             wait_queue: WaitQueue::new(bias, attach_inline),
             senders: AtomicU32::new(1),
             receivers: AtomicU32::new(1),
+            drops_undelivered: false,
             _values: PhantomData,
         }
+    }
+
+    /// Whoever sends here must hear of it when what was sent has reached nobody.
+    #[cfg(not(loom))]
+    pub(super) fn of_offers() -> Self {
+        Self { drops_undelivered: true, ..Self::new(false) }
     }
 
     /// How parasites that wait here are attached when they are woken.
@@ -258,6 +267,10 @@ impl<T> Chan<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
+        if chan.drops_undelivered {
+            // SAFETY: full, as the caller's receiver has met.
+            return drop(unsafe { slot.assume_init() });
+        }
         let handed_back =
             Box::new(Undelivered { node: WaitNode::new(None, slot), _sender: Sender::of(chan) });
         handed_back.node.set_undelivered();

@@ -29,6 +29,8 @@ mod wait_queue;
 #[cfg(not(loom))]
 pub use ends::channel_attach_inline;
 pub(crate) use ends::channel_for_once;
+#[cfg(not(loom))]
+pub(crate) use ends::channel_of_offers;
 pub use ends::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
 #[cfg(not(loom))]
 pub(super) use future::Exchange;

@@ -1,8 +1,10 @@
 //! Swap channels.
 
 use super::*;
-use lamprey::SwapChannel;
 use lamprey::event::{Event, choose, timeout};
+use lamprey::{SwapChannel, sleep};
+use std::future::IntoFuture;
+use std::task::{Context, Waker};
 
 #[test]
 fn two_who_meet_have_each_others_value() {
@@ -60,4 +62,73 @@ fn swaps_of_many_lose_nothing() {
         all.sort_unstable();
         assert_eq!(all, (0..8).collect::<Vec<_>>());
     });
+}
+
+/// Polls it once, so that it offers to swap; lets `other` meet it, and drops it.
+fn met_and_dropped(
+    place: &SwapChannel<u32>,
+    future: impl Future<Output = u32>,
+    other: fn(&SwapChannel<u32>) -> u32,
+) -> JoinHandle<u32> {
+    let mut future = Box::pin(future);
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let place = place.clone();
+    let host = spawn(move || other(&place));
+    sleep(SOON * 2);
+    host
+}
+
+/// So often, because chance decides which of two that meet has the other's value first.
+const TIMES: u32 = 10;
+
+/// It has swapped, or its partner has met nobody.
+#[test]
+fn a_future_that_is_dropped_leaves_its_partner_to_its_limit() {
+    fn limited(place: &SwapChannel<u32>) -> u32 {
+        place.swap_timeout(2, SOON).unwrap_or(0)
+    }
+    fn chosen(place: &SwapChannel<u32>) -> u32 {
+        choose((place.swap_evt(2), timeout(SOON).wrap(|()| 0))).sync()
+    }
+    for workers in [1, 2] {
+        run(workers, || {
+            let place = SwapChannel::new();
+            for _ in 0..TIMES {
+                let host = met_and_dropped(&place, place.swap_async(1), limited);
+                assert!(host.join().unwrap() <= 1);
+                let host = met_and_dropped(&place, place.swap_evt(1).into_future(), limited);
+                assert!(host.join().unwrap() <= 1);
+                // The choice has been made by the time the future is dropped: then somebody else comes.
+                let host = met_and_dropped(&place, place.swap_async(1), chosen);
+                let other = place.swap_timeout(3, SOON);
+                assert!(matches!((host.join().unwrap(), other), (0 | 1, Err(3)) | (3, Ok(2))));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_future_that_is_dropped_leaves_its_partner_to_others() {
+    for workers in [1, 2] {
+        run(workers, || {
+            let place = SwapChannel::new();
+            for other in [
+                |place: &SwapChannel<u32>| place.swap(2),
+                |place: &SwapChannel<u32>| wait(place.swap_async(2)),
+            ] {
+                for _ in 0..TIMES {
+                    let host = met_and_dropped(&place, place.swap_async(1), other);
+                    // It may have swapped with the future, and be about to end.
+                    let met = loop {
+                        match place.swap_timeout(3, SOON) {
+                            Ok(value) => break Some(value),
+                            Err(_) if host.is_finished() => break None,
+                            Err(_) => {}
+                        }
+                    };
+                    assert!(matches!((met, host.join().unwrap()), (Some(2), 3) | (None, 1)));
+                }
+            }
+        });
+    }
 }
