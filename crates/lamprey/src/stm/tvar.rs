@@ -7,6 +7,7 @@ use super::{life, value};
 use crate::sched::coop;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
 /// A variable that transactions read and write. Clones are the same variable.
@@ -129,11 +130,16 @@ impl<T: Send + Sync + 'static> TVar<T> {
     where
         T: Clone,
     {
-        match self.get(tx) {
-            Ok(before) => self.set(tx, value).map(|()| before),
-            Err(abort) => {
+        // A clone may panic, and `value` must not be dropped within the transaction.
+        match catch_unwind(AssertUnwindSafe(|| self.get(tx))) {
+            Ok(Ok(before)) => self.set(tx, value).map(|()| before),
+            Ok(Err(abort)) => {
                 tx.discard(value);
                 Err(abort)
+            }
+            Err(payload) => {
+                tx.discard(value);
+                resume_unwind(payload)
             }
         }
     }

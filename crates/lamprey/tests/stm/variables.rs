@@ -57,6 +57,24 @@ fn a_destructor_may_use_transactions_where_one_was_undone() {
     assert_eq!((said.get_now(), value.get_now().is_none()), (1, true));
 }
 
+/// The new value is dropped after the transaction, in which its destructor could not begin one.
+#[test]
+fn a_destructor_may_use_transactions_where_a_clone_panics() {
+    struct NotCloned(Option<Says>);
+    impl Clone for NotCloned {
+        fn clone(&self) -> Self {
+            panic!("not again");
+        }
+    }
+    let said = TVar::new(0);
+    let value = TVar::new(NotCloned(None));
+    let new = NotCloned(Some(Says(said.clone(), TVar::new(1))));
+    let mut new = Some(new);
+    let fails = || atomically(|tx| value.replace(tx, new.take().unwrap()).map(drop));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(fails)).unwrap_err();
+    assert_eq!(said.get_now(), 1);
+}
+
 /// A variable that is made, used and dropped in one transaction; its memory may be used again by the next one.
 #[test]
 fn a_variable_may_live_in_a_transaction_only() {

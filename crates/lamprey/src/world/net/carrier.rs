@@ -5,6 +5,7 @@
 
 use crate::kernel::epoll::wait;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use std::collections::BTreeMap;
@@ -139,6 +140,12 @@ pub(super) fn send(end: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
 /// Takes what is there.
 pub(super) fn receive(end: &OwnedFd, room: &mut [u8]) -> Result<usize, Errno> {
     rustix::net::recv(end, room, RecvFlags::DONTWAIT).map(|(received, _)| received)
+}
+
+/// True if the program has closed its end, or shut it down in both directions.
+pub(super) fn is_hung_up(end: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(end, PollFlags::empty())];
+    poll(&mut asked, Some(&Timespec::default())).is_ok() && asked[0].revents().contains(PollFlags::HUP)
 }
 
 /// Has reads of the program find the end once they have read what is there; with `Both`, has writes fail too.

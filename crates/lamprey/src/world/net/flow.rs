@@ -59,6 +59,10 @@ impl State {
             match carrier::receive(end, &mut room[..most]) {
                 Ok(0) => {
                     flow.has_ended = true;
+                    // The kernel may not have reported it yet.
+                    let is_hung_up = this.is_hung_up || carrier::is_hung_up(end);
+                    let this = &mut connection.sides[side];
+                    this.is_hung_up = is_hung_up;
                     let is_closed = this.is_hung_up && !(this.reads_no_more && this.writes_no_more);
                     let has_unread = !connection.flows[1 - side].backlog.is_empty();
                     if is_closed && (has_unread || self.is_abrupt(number, side)) {

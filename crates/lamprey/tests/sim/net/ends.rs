@@ -283,3 +283,29 @@ fn a_window_bounds_what_is_under_way() {
         assert!((1_000..60_000).contains(&written), "{written}");
     });
 }
+
+/// No time passes between the two: the network sees both at once.
+#[test]
+fn a_connection_that_is_closed_at_once_after_it_was_made_is_reset() {
+    fn ends() -> [String; 3] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        [0, 1, 2].map(|call| {
+            let connects = lamprey::spawn(move || TcpStream::connect(address).unwrap());
+            let (accepted, _) = listener.accept().unwrap();
+            let mut stream = connects.join().unwrap();
+            accepted.set_linger(Some(Duration::ZERO)).unwrap();
+            drop(accepted);
+            lamprey::sleep(Duration::from_millis(50));
+            match call {
+                0 => format!("{:?}", stream.read(&mut [0]).map_err(|error| error.kind())),
+                1 => format!("{:?}", stream.write(&[0]).map_err(|error| error.kind())),
+                _ => format!("{:?}", stream.take_error().unwrap().map(|error| error.kind())),
+            }
+        })
+    }
+    let real = lamprey::run(ends);
+    for seed in 0..5 {
+        assert_eq!(Runtime::simulated(seed).run(ends), real);
+    }
+}
