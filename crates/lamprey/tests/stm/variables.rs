@@ -60,7 +60,7 @@ fn a_destructor_may_use_transactions_where_one_was_undone() {
 /// The new value is dropped after the transaction, in which its destructor could not begin one.
 #[test]
 fn a_destructor_may_use_transactions_where_a_clone_panics() {
-    struct NotCloned(Option<Says>);
+    struct NotCloned(#[expect(dead_code, reason = "dropped")] Option<Says>);
     impl Clone for NotCloned {
         fn clone(&self) -> Self {
             panic!("not again");
