@@ -21,6 +21,7 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a closure without arguments, which is what runs here",
     label = "not a closure without arguments",
+    note = "a call is put into one: `|| work(3)`, and `move || work(items)` where it takes what is the caller's",
     note = "an async block, or the future that an `async fn` returns, starts at once as a parasite: `lamprey::parasite(future)`",
     note = "to run it on a host: `lamprey::spawn(|| lamprey::wait(future))`, and at the start of a program: \
             `lamprey::run(|| lamprey::wait(future))`",
