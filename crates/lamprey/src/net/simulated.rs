@@ -170,6 +170,12 @@ pub(super) fn send_datagram(
     bytes: &[u8],
     to: Option<SocketAddr>,
 ) -> Option<Result<usize, Errno>> {
+    let is_refused =
+        |flags| receive_with_head(fd, &mut [], flags | RecvFlags::DONTWAIT) == Err(Errno::CONNREFUSED);
+    // As the kernel does, a send tells of the refusal of an earlier one, if that is next.
+    if known(fd, |_| ()).is_some() && is_refused(RecvFlags::PEEK) && is_refused(RecvFlags::empty()) {
+        return Some(Err(Errno::CONNREFUSED));
+    }
     world::with(|world| world.net.send_datagram(world, fd, to, bytes)).flatten()
 }
 

@@ -104,3 +104,36 @@ fn errors_are_those_of_a_real_socket() {
         assert_eq!(host.join().unwrap(), "10.0.0.1:7");
     });
 }
+
+/// The calls of a socket whose peer is not there any more. A refusal is told once, by the next call of either kind.
+#[test]
+fn refusals_are_told_as_by_the_kernel() {
+    fn calls() -> Vec<Result<usize, ErrorKind>> {
+        let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let (socket, gone) = (bind(), bind());
+        socket.connect(gone.local_addr().unwrap()).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        drop(gone);
+        let calls: [fn(&UdpSocket) -> std::io::Result<usize>; 9] = [
+            |socket| socket.send(&[1]),
+            |socket| socket.send(&[1]),
+            |socket| socket.send(&[1]),
+            |socket| socket.recv(&mut [0]),
+            |socket| socket.recv(&mut [0]),
+            |socket| socket.send(&[1]),
+            |socket| socket.recv(&mut [0]),
+            |socket| socket.send(&[1]),
+            |socket| socket.send(&[1]),
+        ];
+        let call = |call: fn(&UdpSocket) -> std::io::Result<usize>| {
+            let result = call(&socket).map_err(|error| error.kind());
+            lamprey::sleep(Duration::from_millis(20));
+            result
+        };
+        calls.map(call).into()
+    }
+    let real = lamprey::run(calls);
+    for seed in 0..5 {
+        assert_eq!(Runtime::simulated(seed).run(calls), real);
+    }
+}
