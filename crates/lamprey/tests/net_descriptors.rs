@@ -139,7 +139,11 @@ fn everything_else_is_an_error() {
     assert!(exhausted(TcpListener::bind("127.0.0.1:0").unwrap_err()));
     assert!(exhausted(TcpStream::connect("127.0.0.1:1").unwrap_err()));
     assert!(exhausted(lamprey::Runtime::builder().workers(1).build().unwrap_err()));
+    // The C library says that there is no such name.
+    let error = lamprey::net::lookup("localhost:80").unwrap_err();
+    assert!(error.kind() != ErrorKind::NotFound && error.to_string().contains("os error 24"), "{error}");
     drop(all);
+    assert!(lamprey::net::lookup("localhost:80").is_ok(), "it has been kept");
 
     // An OS thread waits and is reached by `close` although no descriptor was left for its bell.
     let listener = std::sync::Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());

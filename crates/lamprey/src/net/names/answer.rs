@@ -1,5 +1,6 @@
 //! What a look-up has found, in a form that many can have.
 
+use rustix::event::{EventfdFlags, eventfd};
 use std::ffi::CStr;
 use std::io;
 use std::net::SocketAddr;
@@ -53,14 +54,22 @@ pub(super) fn ask_the_system(host: &str) -> Answer {
     match std::net::ToSocketAddrs::to_socket_addrs(&(host, 0)) {
         Ok(addresses) => Answer { found: Ok(addresses.collect()), keep: Keep::AsUsual },
         Err(error) => {
+            let is_none = says_that_there_is_none(&error);
+            let error = if is_none { shortage().unwrap_or(error) } else { error };
             // An error of the system, such as no descriptors, says nothing of the name.
-            let keep = if error.raw_os_error().is_some() { Keep::Not } else { Keep::AsUsual };
-            let kind = if says_that_there_is_none(&error) { io::ErrorKind::NotFound } else { error.kind() };
+            let is_of_system = error.raw_os_error().is_some();
+            let keep = if is_of_system { Keep::Not } else { Keep::AsUsual };
+            let kind = if is_none && !is_of_system { io::ErrorKind::NotFound } else { error.kind() };
             // The resolver's error does not contain the name.
             let text = format!("cannot look up \"{host}\": {error}").into();
             Answer { found: Err(Failure { kind, text }), keep }
         }
     }
+}
+
+/// What keeps the process from reading files and asking servers, if anything does: the C library then says that there is no such name.
+fn shortage() -> Option<io::Error> {
+    eventfd(0, EventfdFlags::CLOEXEC).err().map(Into::into)
 }
 
 /// True if the name is none, or has no address. `std` says so only in the C library's words; and of a text with a NUL, which the
