@@ -77,7 +77,10 @@ impl<T> Callback<T> {
         let sender = self.sender().take();
         match sender {
             Some(sender) => sender.send(value),
-            None => Err(SendError(value)),
+            None => {
+                coop::look();
+                Err(SendError(value))
+            }
         }
     }
 

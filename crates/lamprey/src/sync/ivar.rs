@@ -85,7 +85,7 @@ impl<T> IVar<T> {
     /// Never.
     #[doc(alias = "set")]
     pub fn put(&self, value: T) -> Result<(), T> {
-        self.0.put(value)
+        coop::looked(self.0.put(value), Result::is_err)
     }
 
     /// The value, in its place, if there is one.

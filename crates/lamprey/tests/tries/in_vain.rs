@@ -200,6 +200,19 @@ pub const ROWS: &[Row] = &[
     (&["suspended, and woken before it waits"], || {
         Box::new(|| lamprey::suspend(lamprey::WakeToken::wake).unwrap())
     }),
+    (&["a value where there is one"], || {
+        let place = lamprey::IVar::new();
+        place.put(1).unwrap();
+        Box::new(move || assert!(place.put(2).is_err()))
+    }),
+    (&["a callback that has been called"], || {
+        let (callback, _event) = lamprey::event::callback();
+        callback.call(1).unwrap();
+        Box::new(move || assert!(callback.call(2).is_err()))
+    }),
+    (&["all of no events"], || {
+        Box::new(|| assert!(lamprey::event::choose_all([always(()); 0]).sync().is_empty()))
+    }),
     (&["a barrier of one"], || {
         let barrier = lamprey::sync::Barrier::new(1);
         Box::new(move || assert!(barrier.wait().is_leader()))

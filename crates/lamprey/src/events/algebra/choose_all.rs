@@ -108,6 +108,7 @@ impl<G: Events> Event for ChooseAll<G> {
 
     /// Alone, it starts with phase 2.
     fn sync(self) -> Vec<G::Output> {
+        sched::coop::turn();
         All::new(self.0.branches()).block()
     }
 }
