@@ -211,7 +211,9 @@ pub const ROWS: &[Row] = &[
         Box::new(move || assert!(callback.call(2).is_err()))
     }),
     (&["all of no events"], || {
-        Box::new(|| assert!(lamprey::event::choose_all([always(()); 0]).sync().is_empty()))
+        Box::new(|| {
+            assert!(lamprey::event::choose_all(Vec::<lamprey::event::Always<()>>::new()).sync().is_empty())
+        })
     }),
     (&["a barrier of one"], || {
         let barrier = lamprey::sync::Barrier::new(1);
