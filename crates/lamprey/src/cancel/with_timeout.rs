@@ -50,7 +50,10 @@ use std::time::{Duration, Instant};
 pub fn with_timeout<R>(duration: Duration, inside: impl Closure<R>) -> Result<R, TimedOut> {
     match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),
-        None => Ok(inside()),
+        None => {
+            coop::turn();
+            Ok(inside())
+        }
     }
 }
 

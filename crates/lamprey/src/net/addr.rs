@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 use std::{option, slice, vec};
 
 use super::names::{look_up, look_up_async, lookup, lookup_async};
+use crate::sched::coop;
 
 /// The addresses that sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the
 /// worker.
@@ -58,6 +59,7 @@ pub(super) fn first_of<T>(
             Err(error) => failed = Some(error),
         }
     }
+    coop::look();
     Err(failed.unwrap_or_else(no_address))
 }
 

@@ -395,6 +395,7 @@ fn accepted((fd, address): (OwnedFd, Option<SocketAddrAny>)) -> io::Result<(TcpS
 
 pub(super) fn no_zero(timeout: Duration) -> io::Result<Duration> {
     if timeout.is_zero() {
+        coop::look();
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
     }
     Ok(timeout)

@@ -23,7 +23,7 @@
 
 use crate::sched::parasite::task::Form;
 use crate::sched::wait;
-use crate::sched::{self, Wait, Waiter, unwind_cancelled};
+use crate::sched::{self, Wait, Waiter, coop, unwind_cancelled};
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
 #[cfg(not(loom))]
 use crate::thread::JoinHandle;
@@ -270,6 +270,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding must not wait:
     /// it panics, as in [`wait`](crate::wait).
     pub fn sync(mut self) -> V {
+        coop::turn();
         let cell = self.cell();
         if sched::must_not_block() {
             return super::wait(self);

@@ -152,6 +152,17 @@ pub const ROWS: &[Row] = &[
         Box::new(move || token.run(|| ()).unwrap())
     }),
     (&["a time limit of what does not wait"], || Box::new(|| with_timeout(Duration::ZERO, || ()).unwrap())),
+    (&["a time limit without an end"], || Box::new(|| with_timeout(Duration::MAX, || ()).unwrap())),
+    (&["a connection to none, and in no time"], || {
+        let address = "127.0.0.1:9".parse().unwrap();
+        Box::new(move || {
+            assert!(TcpStream::connect(&[] as &[std::net::SocketAddr]).is_err());
+            assert!(TcpStream::connect_timeout(&address, Duration::ZERO).is_err());
+        })
+    }),
+    (&["a continuation that is attached at once"], || {
+        Box::new(|| assert_eq!(lamprey::parasite::reify(|parasite| parasite.prepare(1).attach()).sync(), 1))
+    }),
     (&["a scope of none"], || Box::new(|| scope(|_| ()))),
     (&["an event that is always ready"], || Box::new(|| always(()).sync())),
     (&["a choice that is always ready"], || {
