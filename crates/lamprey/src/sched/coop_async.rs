@@ -1,7 +1,9 @@
 //! When a future gives way that never has to wait: the counterpart of [`coop`](super::coop) for async code.
 //!
-//! Invariant: of the operations of futures on one kernel thread, each that reaches [`TURN`] is pending once, and has woken its task.
+//! Invariant: of the operations of futures on one kernel thread, or in one simulation, each that reaches [`TURN`] is pending once, and has woken its task.
 
+#[cfg(not(loom))]
+use crate::world;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -39,7 +41,17 @@ fn turn_is_over(weight: u32) -> bool {
     thread_local! {
         static LEFT: Cell<u32> = const { Cell::new(TURN) };
     }
-    let left = LEFT.get();
-    LEFT.set(if left > weight { left - weight } else { TURN });
-    left <= weight
+    // A simulation begins with its own count: what came before it on the kernel thread must make no difference.
+    #[cfg(not(loom))]
+    if let Some(is_over) = world::with(|world| count_down(&world.async_turn, weight)) {
+        return is_over;
+    }
+    LEFT.with(|left| count_down(left, weight))
+}
+
+#[inline]
+fn count_down(left: &Cell<u32>, weight: u32) -> bool {
+    let before = left.get();
+    left.set(if before > weight { before - weight } else { TURN });
+    before <= weight
 }

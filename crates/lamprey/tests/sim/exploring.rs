@@ -1,5 +1,6 @@
 //! `explore`: what it finds, says and shrinks.
 
+use lamprey::net::UdpSocket;
 use lamprey::sim::{Explore, SimBuilder, explore};
 use lamprey::sync::Mutex;
 use std::collections::HashSet;
@@ -275,4 +276,25 @@ fn the_numbers_of_parasites_come_from_the_seed() {
     let here = numbers(0);
     let elsewhere = std::thread::spawn(move || numbers(1)).join().unwrap();
     assert_eq!(here, elsewhere);
+}
+
+/// What earlier runs have left on their kernel thread makes no difference: operations of futures are counted there.
+#[test]
+fn many_runs_of_one_seed_on_one_thread_are_the_same() {
+    let log = || {
+        let run = || {
+            let limiter = lamprey::RateLimiter::new(1_000_000, Duration::from_secs(1));
+            let (one, other) =
+                (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+            let address = other.local_addr().unwrap();
+            for n in 0..9 {
+                limiter.acquire(1);
+                lamprey::wait(one.send_to_async(&[n], address)).unwrap();
+                assert_eq!(lamprey::wait(other.recv_from_async(&mut [0])).unwrap().0, 1);
+            }
+        };
+        lamprey::Runtime::simulated(1).run_logged(run).1
+    };
+    let first = log();
+    assert!((0..20).all(|_| log() == first));
 }
