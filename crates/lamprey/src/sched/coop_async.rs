@@ -2,7 +2,7 @@
 //!
 //! Invariant: of the operations of futures on one kernel thread, or in one simulation, each that reaches [`TURN`] is pending once, and has woken its task.
 
-#[cfg(not(loom))]
+use super::worker::Worker;
 use crate::world;
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -35,23 +35,48 @@ pub(crate) fn poll_turn(weight: u32, context: &Context<'_>) -> Poll<()> {
     Poll::Ready(())
 }
 
+thread_local! {
+    /// An operation on this kernel thread has given way.
+    static GAVE_WAY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Polls an operation of a choice. Where a thread chooses, which gives way by itself ([`coop`](super::coop)), an operation that only
+/// gives way to others is polled again: it counts as ready if it is. (A parasite is to give way here.)
+pub(crate) fn poll_for_choice<T>(mut poll: impl FnMut() -> Poll<T>) -> Poll<T> {
+    GAVE_WAY.set(false);
+    let polled = poll();
+    let is_again = polled.is_pending()
+        && GAVE_WAY.replace(false)
+        && Worker::current().is_none_or(|worker| worker.running_ref().polled().is_none());
+    if is_again { poll() } else { polled }
+}
+
 /// Counts: true for every operation that reaches [`TURN`].
 #[inline]
 fn turn_is_over(weight: u32) -> bool {
-    thread_local! {
-        static LEFT: Cell<u32> = const { Cell::new(TURN) };
+    let is_over = counts_to_end(weight);
+    if is_over {
+        GAVE_WAY.set(true);
     }
-    // A simulation begins with its own count: what came before it on the kernel thread must make no difference.
-    #[cfg(not(loom))]
-    if let Some(is_over) = world::with(|world| count_down(&world.async_turn, weight)) {
-        return is_over;
-    }
-    LEFT.with(|left| count_down(left, weight))
+    is_over
 }
 
 #[inline]
-fn count_down(left: &Cell<u32>, weight: u32) -> bool {
-    let before = left.get();
-    left.set(if before > weight { before - weight } else { TURN });
-    before <= weight
+fn counts_to_end(weight: u32) -> bool {
+    thread_local! {
+        static CALLS: Cell<u32> = const { Cell::new(0) };
+    }
+    // A simulation begins with its own count: what came before it on the kernel thread must make no difference.
+    if let Some(is_over) = world::with(|world| count_up(&world.async_calls, weight)) {
+        return is_over;
+    }
+    CALLS.with(|calls| count_up(calls, weight))
+}
+
+#[inline]
+fn count_up(calls: &Cell<u32>, weight: u32) -> bool {
+    let sum = calls.get() + weight;
+    let is_over = sum >= TURN;
+    calls.set(if is_over { 0 } else { sum });
+    is_over
 }

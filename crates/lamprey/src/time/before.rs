@@ -25,14 +25,21 @@ impl<F: Future, L: Future, E: Copy> Future for Before<F, L, E> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: both fields are only used pinned, here, and dropped in place; the type has no `Drop`, and
         // is `Unpin` only if both are.
-        let (future, limit, error) = unsafe {
+        let (mut future, limit, error) = unsafe {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.future), Pin::new_unchecked(&mut this.limit), this.error)
         };
         // The future is polled first, so a result at the last poll, after the limit, still counts.
-        if let Poll::Ready(output) = future.poll(context) {
+        if let Poll::Ready(output) = future.as_mut().poll(context) {
             return Poll::Ready(Ok(output));
         }
-        limit.poll(context).map(|_| Err(error))
+        if limit.poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        // It may only have given way to others, and be ready.
+        Poll::Ready(match future.poll(context) {
+            Poll::Ready(output) => Ok(output),
+            Poll::Pending => Err(error),
+        })
     }
 }

@@ -31,7 +31,6 @@ pub(crate) use here::{apart, enter, is_simulated, with};
 #[cfg(all(debug_assertions, not(loom)))]
 pub(crate) use place::{calls, line_of};
 
-use crate::sched::coop_async::TURN;
 use agenda::Agenda;
 use disk::Disks;
 use escapes::Escapes;
@@ -76,8 +75,8 @@ pub(crate) struct World {
     ready: Cell<usize>,
     /// Calls since a thread last gave way.
     calls: Cell<u32>,
-    /// Operations of futures left until one gives way ([`coop_async`](crate::sched::coop_async)).
-    pub(crate) async_turn: Cell<u32>,
+    /// Operations of futures since one gave way.
+    pub(crate) async_calls: Cell<u32>,
     by_chance: Cell<bool>,
     /// Runs the simulation until a condition holds; false if that cannot be.
     drive: Cell<Option<Drive>>,
@@ -123,7 +122,7 @@ impl World {
             switches: Cell::new(0),
             ready: Cell::new(0),
             calls: Cell::new(0),
-            async_turn: Cell::new(TURN),
+            async_calls: Cell::new(0),
             by_chance: Cell::new(false),
             drive: Cell::new(None),
             in_worker: Cell::new(false),

@@ -1,7 +1,7 @@
 //! A limit of time on an event that has a future among its parts, and so is polled: it has happened, or it
 //! has not.
 
-use lamprey::event::{Event, always, choose, choose_all, future_evt};
+use lamprey::event::{Event, always, choose, choose_all, future_evt, prefer};
 use lamprey::{channel, run, sleep_async};
 use std::future::pending;
 use std::time::Duration;
@@ -47,6 +47,25 @@ fn a_limit_that_has_passed_still_lets_what_is_ready_happen() {
         for n in 0..5_000 {
             let now = choose((always(n), future_evt(pending()))).sync_timeout(Duration::ZERO);
             assert_eq!(now, Some(n));
+        }
+    });
+}
+
+/// Operations of futures give way now and then, also those that are ready; for a thread that chooses they are ready all the same.
+#[test]
+fn each_operation_that_is_ready_is_found_so() {
+    run(|| {
+        let limiter = lamprey::RateLimiter::new(u32::MAX, Duration::from_secs(1));
+        let (mut one, other) = lamprey::net::UnixStream::pair().unwrap();
+        std::io::Write::write_all(&mut one, &[1; 600]).unwrap();
+        for _ in 0..200 {
+            assert!(prefer((limiter.acquire_evt(1).wrap(|()| true), always(false))).sync());
+            assert!(limiter.acquire_evt(1).poll().is_some());
+            let mut byte = [0];
+            assert!(prefer((other.read_evt(&mut byte).wrap(|read| read.is_ok()), always(false))).sync());
+            assert!(other.read_evt(&mut byte).poll().is_some());
+            let none = Duration::ZERO;
+            assert!(lamprey::wait(lamprey::with_timeout_async(none, limiter.acquire_async(1))).is_ok());
         }
     });
 }

@@ -2,6 +2,8 @@
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
+#[cfg(not(loom))]
+use crate::sched::coop_async::poll_for_choice;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::Future;
@@ -175,6 +177,9 @@ impl<T: Try> Polled<T> {
             Stage::Pending(future) => future,
             _ => crate::bug::bug!("a future was attempted after its end"),
         };
+        #[cfg(not(loom))]
+        let poll = poll_for_choice(|| future.as_mut().poll(context));
+        #[cfg(loom)]
         let poll = future.as_mut().poll(context);
         let is_ready = poll.is_ready();
         self.put(match poll {
