@@ -44,7 +44,7 @@ impl Ticks {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::time::any::a_time;
+    use crate::time::any::{a_time, settings};
     use proptest::prelude::*;
 
     #[test]
@@ -59,6 +59,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(settings())]
+
         /// As whole numbers of any size have it.
         #[test]
         fn deadlines_are_rounded_up(time in a_time()) {
