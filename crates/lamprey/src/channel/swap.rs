@@ -200,19 +200,19 @@ impl<T> SwapChannel<T> {
         deadline: Option<Instant>,
     ) -> Option<T> {
         let until = deadline.map(|at| at.max(world::now() + GRACE));
-        let outcome = catch_unwind(AssertUnwindSafe(|| answered.recv_until(until)));
-        if let Ok(Ok(_) | Err(RecvTimeoutError::Disconnected)) = outcome {
-            return outcome.ok()?.ok();
-        }
+        let unwinding = match catch_unwind(AssertUnwindSafe(|| answered.recv_until(until))) {
+            Ok(Ok(value)) => return Some(value),
+            Ok(Err(RecvTimeoutError::Disconnected)) => return None,
+            Ok(Err(RecvTimeoutError::Timeout)) => None,
+            Err(payload) => Some(payload),
+        };
         let Some(value) = mine.take() else { return Self::end_at_once(answered, mine) };
-        match outcome {
-            Err(unwinding) => {
-                drop(value);
-                resume_unwind(unwinding)
-            }
-            // The partner may still come to its old place, and finds it empty.
-            Ok(_) => *mine = Mine::new(value),
+        if let Some(payload) = unwinding {
+            drop(value);
+            resume_unwind(payload);
         }
+        // The partner may still come to the old place, and finds it empty.
+        *mine = Mine::new(value);
         None
     }
 
@@ -257,7 +257,7 @@ impl<T> SwapChannel<T> {
         self.swap_shared(&mut Mine::new(value))
     }
 
-    /// As [`swap`](Self::swap), waiting at most `limit` for a partner (and a millisecond for its answer).
+    /// Swaps like [`swap`](Self::swap), but waits at most `limit` for a partner, and a millisecond for its answer.
     ///
     /// # Errors
     /// `value` itself if no partner came.

@@ -63,7 +63,7 @@ struct Slots {
 #[derive(Debug)]
 struct Slot {
     readiness: Arc<Readiness>,
-    /// What is registered, if it is not the descriptor itself.
+    /// The registered descriptor, if it is a duplicate.
     duplicate: Option<std::os::fd::OwnedFd>,
 }
 

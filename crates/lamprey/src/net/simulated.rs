@@ -172,7 +172,7 @@ pub(super) fn send_datagram(
 ) -> Option<Result<usize, Errno>> {
     let is_refused =
         |flags| receive_with_head(fd, &mut [], flags | RecvFlags::DONTWAIT) == Err(Errno::CONNREFUSED);
-    // As the kernel does, a send tells of the refusal of an earlier one, if that is next.
+    // A send reports that an earlier one was refused, if that is next in the queue; so does the kernel's.
     if known(fd, |_| ()).is_some() && is_refused(RecvFlags::PEEK) && is_refused(RecvFlags::empty()) {
         return Some(Err(Errno::CONNREFUSED));
     }

@@ -402,7 +402,11 @@ pub(super) fn no_zero(timeout: Duration) -> io::Result<Duration> {
 }
 
 fn socket(address: &SocketAddr) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    socket_of(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
+}
+
+/// A socket of this family, in non-blocking mode.
+pub(super) fn socket_of(family: AddressFamily) -> io::Result<OwnedFd> {
     let made = net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP));
     Ok(coop::looked(made, Result::is_err)?)
 }

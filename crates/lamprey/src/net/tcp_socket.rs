@@ -5,12 +5,11 @@ use super::kind::{self, Kind};
 use super::listen;
 use super::option::{buffer_options, options, packet_options, tcp_options};
 use super::simulated;
-use super::tcp::{TcpListener, TcpStream};
-use super::transfer::SOCKET_FLAGS;
+use super::tcp::{TcpListener, TcpStream, socket_of};
 use crate::io::socket::Socket;
 use crate::sched::coop;
 use crate::world;
-use rustix::net::{self, AddressFamily, SocketType, ipproto, sockopt};
+use rustix::net::{self, AddressFamily, sockopt};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -86,9 +85,7 @@ impl TcpSocket {
     }
 
     fn new(family: AddressFamily) -> io::Result<Self> {
-        let made = net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP));
-        let fd = coop::looked(made, Result::is_err)?;
-        Ok(Self { fd, bound: std::sync::OnceLock::new() })
+        Ok(Self { fd: socket_of(family)?, bound: std::sync::OnceLock::new() })
     }
 
     /// Takes a descriptor of any owner, such as a `socket2::Socket`, and puts it in non-blocking mode.

@@ -100,13 +100,13 @@ impl UnixStream {
     }
 
     fn connect_to(address: &SocketAddrUnix) -> io::Result<Self> {
-        let stream = Self(Socket::new(socket()?.into()));
+        let stream = Self(Socket::new(socket_of(SocketType::STREAM)?.into()));
         coop::tried(connect_unix(&stream.0, address), Result::is_err)?;
         Ok(stream)
     }
 
     async fn connect_to_async(address: &SocketAddrUnix) -> io::Result<Self> {
-        let stream = Self(Socket::new(socket()?.into()));
+        let stream = Self(Socket::new(socket_of(SocketType::STREAM)?.into()));
         connect_unix_async(&stream.0, address).await?;
         Ok(stream)
     }
@@ -116,8 +116,7 @@ impl UnixStream {
     /// # Errors
     /// The system's, for example when no descriptors are left.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let made = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None);
-        let (a, b) = coop::looked(made, Result::is_err)?;
+        let (a, b) = pair_of(SocketType::STREAM)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
     }
 
@@ -183,7 +182,7 @@ impl UnixListener {
     }
 
     fn bind_to(address: &SocketAddrUnix) -> io::Result<Self> {
-        let fd = socket()?;
+        let fd = socket_of(SocketType::STREAM)?;
         coop::tried(net::bind(&fd, address), Result::is_err)?;
         net::listen(&fd, listen::BACKLOG)?;
         Ok(Self(Socket::new(fd.into())))
@@ -248,7 +247,14 @@ fn accepted((fd, _): (OwnedFd, Option<net::SocketAddrAny>)) -> io::Result<(UnixS
     Ok((stream, address))
 }
 
-fn socket() -> io::Result<OwnedFd> {
-    let made = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None);
+/// A Unix socket of this type, in non-blocking mode.
+pub(super) fn socket_of(kind: SocketType) -> io::Result<OwnedFd> {
+    let made = net::socket_with(AddressFamily::UNIX, kind, SOCKET_FLAGS, None);
+    Ok(coop::looked(made, Result::is_err)?)
+}
+
+/// Two that are each other's peer.
+pub(super) fn pair_of(kind: SocketType) -> io::Result<(OwnedFd, OwnedFd)> {
+    let made = net::socketpair(AddressFamily::UNIX, kind, SOCKET_FLAGS, None);
     Ok(coop::looked(made, Result::is_err)?)
 }

@@ -7,19 +7,20 @@ mod awaiting;
 
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, RecvFlags, SocketAddrAny, SocketAddrUnix, SocketType};
+use rustix::net::{self, RecvFlags, SocketAddrAny, SocketAddrUnix, SocketType};
 
 use super::common::{has_timeouts, owns_descriptor};
 use super::connect::pauses;
 use super::events::readiness_events;
 use super::option::buffer_options;
-use super::transfer::{RECV, SEND, SOCKET_FLAGS};
+use super::transfer::{RECV, SEND};
+use super::unix::{pair_of, socket_of};
 use super::unix_address::{by_path, from_kernel, to_kernel};
 use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
@@ -72,7 +73,7 @@ impl UnixDatagram {
     }
 
     fn bind_to(address: &SocketAddrUnix) -> io::Result<Self> {
-        let fd = socket()?;
+        let fd = socket_of(SocketType::DGRAM)?;
         coop::tried(net::bind(&fd, address), Result::is_err)?;
         Ok(Self(Socket::new(fd.into())))
     }
@@ -82,7 +83,7 @@ impl UnixDatagram {
     /// # Errors
     /// The system's, for example when no descriptors are left.
     pub fn unbound() -> io::Result<Self> {
-        Ok(Self(Socket::new(socket()?.into())))
+        Ok(Self(Socket::new(socket_of(SocketType::DGRAM)?.into())))
     }
 
     /// Two sockets that are each other's peer.
@@ -90,8 +91,7 @@ impl UnixDatagram {
     /// # Errors
     /// The system's, for example when no descriptors are left.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let made = net::socketpair(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None);
-        let (a, b) = coop::looked(made, Result::is_err)?;
+        let (a, b) = pair_of(SocketType::DGRAM)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
     }
 
@@ -301,11 +301,6 @@ impl UnixDatagram {
         // A peer that sends is told; that the socket has none is no error.
         let _ = self.0.get().shutdown(Shutdown::Both);
     }
-}
-
-fn socket() -> io::Result<OwnedFd> {
-    let made = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, SOCKET_FLAGS, None);
-    Ok(coop::looked(made, Result::is_err)?)
 }
 
 fn receive(

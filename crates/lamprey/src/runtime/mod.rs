@@ -172,7 +172,7 @@ impl Runtime {
         self.settle_at_end(ended)
     }
 
-    /// As [`settle`], when all threads have ended: the last panic counts, too.
+    /// Ends the runtime, and then [settles](settle): a panic that comes during the end counts, too.
     #[track_caller]
     fn settle_at_end<T>(self, ended: Result<T, JoinError>) -> T {
         let shared = self.shared.clone();

@@ -51,7 +51,7 @@ fn low_water(limit: usize, top: usize) -> usize {
     limit + ((top - limit) / 2).min(RESERVE)
 }
 
-/// As [`Thread::has_room`], for the stack that holds `address`, which may be a generator's. A stack that is not
+/// True if the stack that holds `address` has room for a parasite; it may be a generator's. A stack that is not
 /// [`swapstack`]'s is the kernel's, and has room.
 #[cold]
 fn has_room_around(address: usize) -> bool {
