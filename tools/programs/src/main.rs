@@ -46,15 +46,15 @@ fn main() -> ExitCode {
     let outcome = collect(&root).and_then(|programs| {
         let place = write_package(&root, &programs)?;
         let wrong = ["dev", "release"].map(|profile| check(&place, profile, &programs));
-        Ok((programs.len(), wrong.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().sum::<usize>()))
+        Ok((programs.len(), wrong.into_iter().collect::<io::Result<Vec<_>>>()?.concat()))
     });
     match outcome {
-        Ok((count, 0)) => {
+        Ok((count, wrong)) if wrong.is_empty() => {
             println!("{count} programs run, in dev and in release");
             ExitCode::SUCCESS
         }
         Ok((_, wrong)) => {
-            eprintln!("{wrong} programs failed");
+            eprintln!("{} programs failed:\n{}", wrong.len(), wrong.join("\n"));
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -142,8 +142,8 @@ fn dispatcher(programs: &[Program]) -> String {
     )
 }
 
-/// Builds and runs all programs; returns the number of failures.
-fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize> {
+/// Builds and runs all programs; returns a line for each failure.
+fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<Vec<String>> {
     let target = place.join("target");
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build
@@ -155,7 +155,7 @@ fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize>
         return Err(io::Error::other(format!("the programs do not build (see {})", place.display())));
     }
     let folder = target.join(if profile == "dev" { "debug" } else { profile });
-    let mut wrong = 0;
+    let mut wrong = Vec::new();
     for program in programs {
         fs::hard_link(folder.join(PACKAGE), folder.join(&program.name))?;
         let limit = if program.is_endless { A_WHILE } else { LIMIT };
@@ -163,12 +163,13 @@ fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize>
         match outcome.problem(program.is_endless) {
             None => println!("{profile} {}: {:.2} s", program.name, outcome.took.as_secs_f64()),
             Some(problem) => {
-                eprintln!("{profile} {}: {problem}\n{}", program.name, outcome.text);
-                wrong += 1;
+                let line = format!("{profile} {}: {problem}", program.name);
+                eprintln!("{line}\n{}", outcome.text);
+                wrong.push(line);
             }
         }
     }
-    if profile == "release" && wrong == 0 {
+    if profile == "release" && wrong.is_empty() {
         fs::remove_dir_all(place)?;
     }
     Ok(wrong)
