@@ -35,7 +35,7 @@ pub(crate) fn no_unwind<R>(what: &str, code: impl FnOnce() -> R) -> R {
         return code();
     }
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(code)).unwrap_or_else(|_| {
-        say!("{what} panicked; its worker cannot go on");
+        say!("{what} panicked; its kernel thread cannot go on");
         std::process::abort()
     })
 }

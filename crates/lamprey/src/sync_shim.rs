@@ -49,16 +49,19 @@ pub(crate) mod plain {
 #[cfg(not(loom))]
 pub(crate) use std_form::*;
 
+pub(crate) mod watched;
+
 #[cfg(not(loom))]
 mod std_form {
+    pub(crate) use crate::sync_shim::watched::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::cell::Cell;
     use std::hint::spin_loop;
+    pub(crate) use std::sync::Arc;
     use std::sync::LazyLock;
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering,
         compiler_fence, fence,
     };
-    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
     use std::time::Instant;

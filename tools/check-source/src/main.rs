@@ -7,7 +7,7 @@
 //!   or says what it pairs with. `SeqCst` needs a comment that names the StoreLoad race it is there for.
 //! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`;
 //!   an `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
-//! * **shim**: below `crates/lamprey/src` only `sync_shim.rs` names `std::sync::atomic`.
+//! * **shim**: below `crates/lamprey/src` only `sync_shim` names `std::sync::atomic` and `std::sync::Mutex`.
 //! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that
 //!   does not begin with "Never" has a section `# Cancellation`.
 //! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of

@@ -14,7 +14,10 @@ const FUNCTION_CAP: usize = 100;
 const ORDERING_REACH: usize = 3;
 /// The files that take atomics from the shim, and the shim itself.
 const SHIMMED: &str = "crates/lamprey/src/";
-const SHIM: &str = "/sync_shim.rs";
+const SHIMS: [&str; 2] = ["/sync_shim.rs", "/sync_shim/watched.rs"];
+const ATOMIC: &str =
+    "atomics of the standard library, which the model checker cannot see: take them from `sync_shim`";
+const MUTEX: &str = "a mutex of the standard library, of which nobody sees that a thread gives way with it: take it from `sync_shim::watched`";
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Counts of what was checked, and the errors found.
@@ -59,7 +62,8 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
                 file.function(token);
                 file.cancellation(token);
             }
-            "atomic" if !file.is_test(token, test) => file.shim(token),
+            "atomic" if !file.is_test(token, test) => file.shim(token, ATOMIC),
+            "Mutex" | "MutexGuard" if !file.is_test(token, test) => file.shim(token, MUTEX),
             _ if !file.is_test(token, test) => file.ordering(token),
             _ => {}
         }
@@ -265,9 +269,10 @@ impl File<'_> {
         }
     }
 
-    /// The runtime's atomics come from its shim, so that the model checker checks them.
-    fn shim(&mut self, token: usize) {
-        if !self.name.starts_with(SHIMMED) || self.name.ends_with(SHIM) {
+    /// The runtime's atomics and mutexes come from its shim, so that the model checker and the builds with debug assertions
+    /// check them.
+    fn shim(&mut self, token: usize, why: &str) {
+        if !self.name.starts_with(SHIMMED) || SHIMS.iter().any(|shim| self.name.ends_with(shim)) {
             return;
         }
         let mut root = token;
@@ -281,7 +286,7 @@ impl File<'_> {
         }
         if matches!(self.text(root), "std" | "core") {
             let line = self.lexed.tokens[token].line;
-            self.error(line, "atomics of the standard library, which the model checker cannot see: take them from `sync_shim`");
+            self.error(line, why);
         }
     }
 

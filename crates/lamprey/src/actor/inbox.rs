@@ -10,11 +10,12 @@ use crate::channel::{RecvError, RecvTimeoutError, TryRecvError, bounded, mailbox
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{self, block::CancelUnwind};
 use crate::scope::Cancelled;
+use crate::sync_shim::watched::Mutex;
 use crate::thread::Panic;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// An actor that has not been started: where it is sent to, and what it is to be [run](Inbox::run) with. Sending to
@@ -182,7 +183,8 @@ impl<M> Inbox<M> {
     /// Runs the actor here, on the calling thread: `body` is the actor. What watches the actor is told when and how it
     /// has ended.
     ///
-    /// It can be called again: a new run, for new monitors and links.
+    /// It can be called again: a new run, for new monitors and links. Within `body` it only calls the other body: that is a
+    /// part of the run that is under way.
     ///
     /// # Errors
     /// [`Ended::Cancelled`] or [`Ended::Linked`] if the actor was ended from outside of it, by an
@@ -205,7 +207,7 @@ impl<M> Inbox<M> {
         body: impl FnOnce(&mut Self) -> R,
         how: impl FnOnce(&R) -> Ended,
     ) -> Result<R, Ended> {
-        let run = self.being.begin();
+        let Some(run) = self.being.begin() else { return Ok(body(self)) };
         // `how` within it: an error of the program is asked for its text.
         let ended = catch_unwind(AssertUnwindSafe(|| {
             run.token.run(|| body(self)).map(|result| {

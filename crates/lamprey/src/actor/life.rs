@@ -12,13 +12,14 @@ use crate::events::{FutureEvt, future_evt};
 use crate::sched::coop;
 use crate::scope::CancelToken;
 use crate::sync::IVar;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::thread::Panic;
 use crate::time::TimedOut;
 use std::error::Error;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 /// How an actor has ended.
@@ -85,7 +86,8 @@ impl Run {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.ended.try_get_ref().is_some()
+        // Not `try_get_ref`, which may give way: callers have a lock.
+        self.ended.is_full()
     }
 
     /// Cancels it; does nothing if it has ended.
@@ -124,24 +126,34 @@ pub(super) fn link(one: &Arc<Run>, other: &Arc<Run>) {
 }
 
 /// An actor over all its runs: the one that is, or is to be, or was the last.
-pub(super) struct Being(Mutex<Arc<Run>>);
+pub(super) struct Being(Mutex<Current>);
+
+struct Current {
+    run: Arc<Run>,
+    /// Its body has been called.
+    has_begun: bool,
+}
 
 impl Being {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Run::new()))
+        Self(Mutex::new(Current { run: Run::new(), has_begun: false }))
+    }
+
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn run(&self) -> Arc<Run> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current().run.clone()
     }
 
-    /// The run that begins: the one that was waited for, or after that one a new one.
-    pub(super) fn begin(&self) -> Arc<Run> {
-        let mut run = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if run.has_ended() {
-            *run = Run::new();
+    /// The run that begins: the one that was waited for, or after that one a new one. `None` within a run.
+    pub(super) fn begin(&self) -> Option<Arc<Run>> {
+        let mut current = self.current();
+        if current.run.has_ended() {
+            *current = Current { run: Run::new(), has_begun: false };
         }
-        run.clone()
+        (!std::mem::replace(&mut current.has_begun, true)).then(|| current.run.clone())
     }
 }
 

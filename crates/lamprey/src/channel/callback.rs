@@ -6,8 +6,9 @@ use super::oneshot::{self, oneshot};
 use crate::events::algebra::awaitable;
 use crate::events::{Event, FutureEvt, future_evt};
 use crate::sched::coop;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// An event, and the callback that fulfils it: for libraries that tell by a call that something has happened (a C library, the
 /// thread of a driver, a garbage collector).

@@ -51,11 +51,12 @@ use super::{RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, TryRecvErr
 use crate::events::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
 use crate::sched;
 use crate::sync_shim::relax;
+use crate::sync_shim::watched::Mutex;
 use crate::{time, world};
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Threads swap values in pairs here: [`swap`](Self::swap) waits for a partner. Clones share the same

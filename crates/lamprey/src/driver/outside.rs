@@ -10,8 +10,9 @@
 //! * One kernel thread with an epoll and a heap of deadlines: a second implementation of both.
 //! * Stopping it when it is unused: a future may come at any time, and a sleeping kernel thread costs little.
 
+use crate::sync_shim::watched::Mutex;
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::backend::Io;

@@ -16,10 +16,11 @@ use crate::sched::coop_async::take_a_turn_async;
 use crate::sched::{coop, must_not_block};
 use crate::sleep::{sleep_until, sleep_until_async};
 use crate::sync::Semaphore;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::time::far_away;
 use crate::world;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lets through at most so many in a time: a token bucket.
@@ -121,7 +122,9 @@ impl RateLimiter {
             return wait(self.acquire_async(n));
         }
         // Those in line may be hosts of this worker, which do not get on meanwhile.
-        while let Err(at) = self.bucket().take(self, n) {
+        loop {
+            // The bucket's lock is held in this statement only.
+            let Err(at) = self.bucket().take(self, n) else { return };
             sleep_until(at.unwrap_or_else(far_away));
         }
     }

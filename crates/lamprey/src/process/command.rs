@@ -11,6 +11,7 @@ use crate::driver::{block, block_async};
 use crate::io::waiting::unwinding;
 use crate::parasite::wait;
 use crate::sched::must_not_block;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::world;
 use std::ffi::OsStr;
 use std::fmt;
@@ -19,7 +20,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, ExitStatus, Output, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// How to start a child process: [`std::process::Command`] whose calls block only the calling host.
 ///

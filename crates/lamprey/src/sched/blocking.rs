@@ -37,7 +37,10 @@ impl Worker {
             return self.end_block_at_once(me);
         }
         #[cfg(all(debug_assertions, not(loom)))]
-        me.must_not_wait_in_poll();
+        {
+            me.must_not_wait_in_poll();
+            self.must_have_no_mutex();
+        }
         me.reason.set(reason);
         me.state.set(ThreadState::Blocked);
         self.switch_away(me);

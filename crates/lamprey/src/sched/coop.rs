@@ -57,6 +57,8 @@ use super::parasite::task::Task;
 use super::worker::turns::{CALLS, CLOCK_LOOKS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
 use super::{must_not_block, unwind_cancelled, virtual_worker::caller_has_place, worker::Worker};
+#[cfg(all(not(loom), debug_assertions))]
+use crate::sync_shim::watched;
 #[cfg(not(loom))]
 use crate::time::clock;
 #[cfg(not(loom))]
@@ -245,6 +247,8 @@ impl Worker {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn has_spent(&self, weight: u32) -> bool {
+        #[cfg(debug_assertions)]
+        self.must_have_no_mutex();
         let left = self.turns.calls.get();
         self.turns.calls.set(left.wrapping_sub(weight));
         left <= weight
@@ -334,6 +338,8 @@ impl Worker {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn count_try(&self) {
+        #[cfg(debug_assertions)]
+        self.must_have_no_mutex();
         let left = self.turns.tries.get() - 1;
         self.turns.tries.set(left);
         if left.is_multiple_of(TRIES) {
@@ -358,6 +364,15 @@ impl Worker {
         let limit = turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
         if self.shared.options.simulated || now.wrapping_sub(turns.tried.get()) >= limit {
             self.let_others_go_first();
+        }
+    }
+
+    /// Ends the process if the running thread has a mutex of the runtime's own, and may give way: another thread of this
+    /// worker could wait for that mutex in the kernel, for ever.
+    #[cfg(debug_assertions)]
+    pub(super) fn must_have_no_mutex(&self) {
+        if self.running_ref().is_lamprey() && !self.cannot_give_way() {
+            watched::must_have_none();
         }
     }
 

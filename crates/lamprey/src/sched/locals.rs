@@ -13,11 +13,12 @@ use super::thread::Thread;
 use super::worker::Worker;
 use crate::bug::quietly;
 use crate::memory::lasting::lasting_local;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The values of one thread, with the addresses of their keys. They are few, so a linear search is faster
 /// than a table.

@@ -4,13 +4,14 @@
 use super::panic::{Inner, Origin, Panic};
 #[cfg(not(loom))]
 use super::worker::Worker;
+use crate::sync_shim::watched::Mutex;
 use std::any::Any;
 use std::backtrace::Backtrace;
 #[cfg(not(loom))]
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::panic::PanicHookInfo;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 thread_local! {
     /// The latest panic of this kernel thread. While a thread unwinds, no other runs on its kernel thread.

@@ -19,10 +19,11 @@ use super::waiter::Waiter;
 use super::worker::{InPage, Worker};
 use super::worker_shared::WorkerShared;
 use crate::sync_shim::probe_membarrier;
+use crate::sync_shim::watched::{Condvar, Mutex};
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::io;
 use std::ptr::NonNull;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 use swapstack::StackPool;
 

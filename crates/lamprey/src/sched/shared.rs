@@ -7,8 +7,9 @@ use super::panic::{Panic, Panics};
 use super::stats::Figures;
 use super::ticker::Ticker;
 use super::worker_shared::WorkerShared;
+use crate::sync_shim::watched::{Condvar, Mutex};
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use swapstack::StackPool;
 

@@ -44,10 +44,11 @@ use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::left_out;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::thread::{JoinError, Member, Panic, Panics, quietly};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The state of a scope, on its parent's stack.
 pub(crate) struct ScopeState {

@@ -10,11 +10,12 @@ use crate::queue::swept::Swept;
 use crate::sched::coop;
 use crate::sched::coop_async::take_a_turn_async;
 use crate::sync::IVar;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::thread::Closure;
 use crate::time::before::before;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 /// Cancels all code that listens to it, once and irrevocably. Clones are the same token.
 ///

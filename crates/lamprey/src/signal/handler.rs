@@ -8,10 +8,11 @@
 //!   there. If there was a handler before that did not ask for the alternate stack, it stays on the stack that it had: it may
 //!   need more room.
 
+use crate::sync_shim::watched::Mutex;
 use signal_hook_registry::SigId;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// Calls `action` at each signal of this number from now on, until [`remove`].
 ///

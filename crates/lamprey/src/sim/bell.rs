@@ -2,9 +2,10 @@
 
 use super::ready::WorkerId;
 use crate::sched::source::{Notifier, Source};
+use crate::sync_shim::watched::Mutex;
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::world;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 

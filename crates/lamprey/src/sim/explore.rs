@@ -5,12 +5,13 @@ use super::builder::SimBuilder;
 use super::progress::Progress;
 use super::run::CHOSEN;
 use super::shrink::shrink;
+use crate::sync_shim::watched::Mutex;
 use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
 use crate::world::{Draws, ENDS, GIVES_WAY, PLACES, WAITS, YIELDS};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// One run in this many is made twice, to find what the simulation does not control.

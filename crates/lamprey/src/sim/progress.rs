@@ -1,8 +1,9 @@
 //! A progress bar on standard error, if that is a terminal. Its own, because a crate for it would be the largest that a
 //! program gets by depending on Lamprey.
 
+use crate::sync_shim::watched::Mutex;
 use std::io::{IsTerminal, Write, stderr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// Columns of the bar.

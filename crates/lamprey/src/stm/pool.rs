@@ -11,9 +11,10 @@
 //! `tests/stm/variables.rs`.
 
 use super::var::Var;
+use crate::sync_shim::watched::Mutex;
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// How many variables are moved at a time between the lists, and made at a time.
 const CHUNK: usize = 64;

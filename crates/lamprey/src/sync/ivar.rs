@@ -88,6 +88,11 @@ impl<T> IVar<T> {
         coop::looked(self.0.put(value), Result::is_err)
     }
 
+    /// True if there is a value. Unlike [`try_get`](Self::try_get) it never gives way.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
     /// The value, in its place, if there is one.
     pub fn try_get_ref(&self) -> Option<&T> {
         self.0.get()

@@ -143,12 +143,13 @@ impl WaitGroup {
     /// # Blocking
     /// Never.
     pub fn add(&self, n: usize) -> Result<(), WaitGroupError> {
-        self.0.with(|section| {
+        let added = self.0.with(|section| {
             let members = section.state.members;
             let too_many = WaitGroupError::TooMany { members, more: n };
             section.state.members = members.checked_add(n).ok_or(too_many)?;
             Ok(())
-        })
+        });
+        coop::tried(added, Result::is_err)
     }
 
     /// Ends a member that [`add`](Self::add) has counted.
@@ -162,7 +163,7 @@ impl WaitGroup {
     /// # Blocking
     /// Never.
     pub fn done(&self) -> Result<(), WaitGroupError> {
-        self.0.with(|section| {
+        let left = self.0.with(|section| {
             if section.state.members == 0 {
                 return Err(WaitGroupError::NoMember);
             }
@@ -170,7 +171,8 @@ impl WaitGroup {
                 section.wake_all(QUEUE);
             }
             Ok(())
-        })
+        });
+        coop::tried(left, Result::is_err)
     }
 
     /// How many members there are now.

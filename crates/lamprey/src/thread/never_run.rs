@@ -4,9 +4,10 @@
 //! Such a result is known by its type's name. (That it is a future cannot be asked for in generic code, and would be wrong:
 //! the handle of another thread is one, too, and runs on by itself.)
 
+use crate::sync_shim::watched::Mutex;
 use std::any::type_name;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// The types that have been reported. Ordered, as the keys of a hash map are drawn at random, which a simulation would see.
 static SAID: Mutex<Option<BTreeSet<&'static str>>> = Mutex::new(None);

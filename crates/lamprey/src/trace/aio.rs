@@ -14,13 +14,14 @@
 use super::aio_read::AioRead;
 use super::thread::Trace;
 use crate::bug::say;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use io_uring::types::{CancelBuilder, Fd};
 use io_uring::{IoUring, opcode, squeue};
 use slab::Slab;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The places for entries that the kernel has not taken yet. Each `add` has it take its own at once.
 const ENTRIES: u32 = 64;

@@ -2,7 +2,8 @@
 
 use super::call::Call;
 use super::thread::Trace;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::sync_shim::watched::{Mutex, MutexGuard};
+use std::sync::{Arc, PoisonError};
 use std::task::{Wake, Waker};
 
 /// A thread that awaits a future which is no system call: one of Lamprey's channels or timers, or of another

@@ -10,6 +10,7 @@
 use super::thread::Trace;
 use super::wait::{EpollWait, Interest};
 use crate::kernel::epoll::try_wait;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// The data of the eventfd's event: no descriptor's number.

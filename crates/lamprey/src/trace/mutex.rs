@@ -4,8 +4,9 @@
 use super::call::Request;
 use super::thread::Trace;
 use super::unit_call::{UnitCall, What};
+use crate::sync_shim::watched;
 use std::collections::VecDeque;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// A lock that threads of a scheduler take by [`lock`] and give back by [`unlock`], in the order in which they
 /// come.
@@ -13,7 +14,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 /// A thread that ends or throws while it has the lock keeps it: others wait for ever.
 #[derive(Debug, Default)]
 pub struct Mutex {
-    state: std::sync::Mutex<State>,
+    state: watched::Mutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ impl Mutex {
         Arc::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> watched::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

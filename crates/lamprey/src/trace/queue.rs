@@ -1,7 +1,8 @@
 //! [`Queue`]: between the loops of a scheduler.
 
+use crate::sync_shim::watched::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// A queue between kernel threads, first in, first out: the ready queue of a scheduler, or that of its pool. (The
 /// paper's `Chan`.)

@@ -207,3 +207,58 @@ fn two_that_are_linked_while_they_end() {
         }
     });
 }
+
+/// Many linked actors make `link` look at many; none of these looks gives way while the hub's list is locked.
+#[test]
+fn links_to_one_hub_from_several_hosts() {
+    let program = || {
+        let (hub, _inbox) = actor::inbox::<()>();
+        let hosts = [(); 2].map(|()| {
+            let hub = hub.clone();
+            lamprey::spawn(move || {
+                let actors: Vec<_> = (0..200).map(|_| actor::inbox::<()>()).collect();
+                for (address, _) in &actors {
+                    hub.link(address);
+                    lamprey::yield_now();
+                }
+                actors.len()
+            })
+        });
+        assert_eq!(hosts.map(|host| host.join().unwrap()), [200, 200]);
+    };
+    within(FOREVER, move || Runtime::simulated(1).run(program));
+    run(1, program);
+}
+
+#[test]
+fn a_run_begins_after_tries_in_vain() {
+    // The looks of `run` are counted with these, so one of these numbers would make it give way.
+    for tries in 120..136 {
+        within(FOREVER, move || {
+            Runtime::simulated(1).run(move || {
+                let (address, mut inbox) = actor::inbox::<()>();
+                let watcher = lamprey::spawn(move || {
+                    for _ in 0..tries {
+                        let _ = address.monitor();
+                        lamprey::yield_now();
+                    }
+                });
+                (0..tries).for_each(|_| assert!(inbox.try_recv().is_err()));
+                assert_eq!(inbox.run(|_| 1), Ok(1));
+                watcher.join().unwrap();
+            });
+        });
+    }
+}
+
+#[test]
+fn a_run_within_a_run_is_a_part_of_it() {
+    run(1, || {
+        let (address, mut inbox) = actor::inbox::<()>();
+        let monitor = address.monitor();
+        let inner = inbox.run(|inbox| (inbox.run(|_| 1), monitor.try_wait()));
+        assert_eq!(inner, Ok((Ok(1), None)));
+        assert_eq!(monitor.wait(), Ended::Returned);
+        assert_eq!(inbox.run(|_| address.monitor().try_wait()), Ok(None)); // a new one
+    });
+}

@@ -4,10 +4,10 @@
 use crate::common::awaiting::*;
 use crate::common::{eventually, run};
 use lamprey::event::{Event, choose, never, prefer, timeout};
-use lamprey::{MissedTicks, RateLimiter, Runtime, channel, interval, interval_at};
+use lamprey::{Builder, MissedTicks, RateLimiter, Runtime, channel, interval, interval_at};
 use lamprey::{sleep, sleep_async, sleep_until, sleep_until_async, spawn, wait, with_timeout};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::thread;
@@ -447,4 +447,41 @@ fn limits_hold_at_both_ends_of_their_range() {
         let limiter = RateLimiter::new(rate, per).with_burst(u32::MAX);
         assert!(limiter.try_acquire(u32::MAX), "{rate} in {per:?}");
     }
+}
+
+/// A destructor that waits for a limiter holds up its worker, as documented, but nobody who only tries.
+#[test]
+fn others_try_while_a_host_that_unwinds_waits() {
+    struct Acquires(Arc<RateLimiter>, Arc<AtomicUsize>);
+    impl Drop for Acquires {
+        fn drop(&mut self) {
+            self.1.store(1, Ordering::SeqCst);
+            self.0.acquire(1);
+            self.1.store(2, Ordering::SeqCst);
+        }
+    }
+    run(2, || {
+        let limiter = Arc::new(RateLimiter::new(1, Duration::from_secs(2)));
+        limiter.acquire(1);
+        let state = Arc::new(AtomicUsize::new(0));
+        let waits = Acquires(limiter.clone(), state.clone());
+        let unwinds = Builder::new().worker(1).spawn(move || {
+            let _waits = waits;
+            panic!("on purpose");
+        });
+        let tries = Builder::new().worker(0).spawn(move || {
+            let mut tries = 0;
+            // No more tries than these: they would take what the destructor waits for.
+            while state.load(Ordering::SeqCst) != 2 && tries < 4 {
+                if state.load(Ordering::SeqCst) == 1 {
+                    let _ = limiter.try_acquire(1);
+                    tries += 1;
+                }
+                lamprey::yield_now();
+            }
+            tries
+        });
+        assert_eq!(tries.unwrap().join().unwrap(), 4, "a try waited until the destructor had its turn");
+        assert!(unwinds.unwrap().join().is_err());
+    });
 }

@@ -5,6 +5,7 @@ use crate::common::beside::serves_others;
 use lamprey::event::{Event, always, prefer};
 use lamprey::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 use lamprey::process::Command;
+use lamprey::sync::WaitGroup;
 use lamprey::{CancelToken, channel, scope, with_timeout};
 use std::future::IntoFuture;
 use std::os::unix::net::SocketAddr;
@@ -45,6 +46,15 @@ fn tcp_pair() -> (TcpStream, TcpStream) {
 }
 
 pub const ROWS: &[Row] = &[
+    (&["a wait group that counts too many"], || {
+        let group = WaitGroup::new();
+        group.add(1).unwrap();
+        Box::new(move || assert!(group.add(usize::MAX).is_err()))
+    }),
+    (&["a wait group that has no member"], || {
+        let group = WaitGroup::new();
+        Box::new(move || assert!(group.done().is_err()))
+    }),
     (&["net/tcp TcpListener::bind"], || {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         Box::new(move || assert!(TcpListener::bind(taken.local_addr().unwrap()).is_err()))

@@ -50,7 +50,9 @@ fn atomics_of_the_runtime_come_from_the_shim() {
         "use std::sync::atomic::AtomicU32;",
         "use core::sync::atomic::{AtomicU32, Ordering};",
         "use std::sync::{Arc, atomic::AtomicU32};",
-        "use std::{mem, sync::{Mutex, atomic::AtomicU32}};",
+        "use std::{mem, sync::{Condvar, atomic::AtomicU32}};",
+        "use std::sync::Mutex;",
+        "fn f(held: std::sync::MutexGuard<'_, u8>) {}",
         "static N: std::sync::atomic::AtomicU32 = new(0);",
     ] {
         assert_eq!(broken_in(room, bad, false), 1, "{bad}");
@@ -60,6 +62,8 @@ fn atomics_of_the_runtime_come_from_the_shim() {
     }
     for good in [
         "use crate::sync_shim::{AtomicU32, Ordering};",
+        "use crate::sync_shim::watched::Mutex;",
+        "use crate::sync::Mutex;",
         "use loom::sync::atomic::AtomicU32;",
         "/// ```\n/// use std::sync::atomic::AtomicU32;\n/// ```\nfn f() {}",
         "fn f(atomic: u32) { self.atomic = atomic; }",

@@ -19,12 +19,13 @@ use super::here::Here;
 use super::ring::Ring;
 use crate::sched::coop;
 use crate::sched::wakers;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use io_uring::squeue;
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// What an operation of a future needs until the answer, besides the file.

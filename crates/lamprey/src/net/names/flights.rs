@@ -11,9 +11,10 @@ use super::cache::Cache;
 #[cfg(feature = "hickory")]
 use crate::net::dns::Dns;
 use crate::sync::IVar;
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::world;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// Where those wait who ask for a name. `None`: ask again.
 pub(super) type Flight = Arc<IVar<Option<Answer>>>;

@@ -12,11 +12,12 @@
 use super::found::Polled;
 use crate::sched::parasite::task::HOSTED;
 use crate::sched::thread::Thread;
+use crate::sync_shim::watched::Mutex;
 use crate::world;
 use advice::advice;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use symbol::Origin;
 
 mod advice;

@@ -38,10 +38,11 @@ use super::unwind::Walker;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
+use crate::sync_shim::watched::Mutex;
 use crate::sync_shim::{AtomicI32, Ordering};
 use std::cell::UnsafeCell;
 use std::panic::Location;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use super::answers::Answers;
 use super::found::Found;
 use super::unwind::Code;
-use std::sync::{Mutex, OnceLock};
+use crate::sync_shim::watched::Mutex;
+use std::sync::OnceLock;
 
 /// The answers of the workers, and the loaded code.
 pub(crate) struct Survey {

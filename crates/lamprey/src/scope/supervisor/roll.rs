@@ -11,10 +11,11 @@
 //! 3. No code of the program runs within the lock.
 
 use super::{Child, IVar};
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// Why [`SupervisorHandle::add`](super::SupervisorHandle::add) has added nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -71,6 +71,11 @@ impl<T> OnceLock<T> {
         coop::looked(self.value(), Option::is_none)
     }
 
+    /// True if there is a value. It never gives way.
+    pub(crate) fn is_full(&self) -> bool {
+        self.value().is_some()
+    }
+
     fn value(&self) -> Option<&T> {
         if !self.once.is_over() {
             return None;

@@ -7,9 +7,10 @@
 //! 3. A lock that was never taken together with another is not in the graph, and neither is a dropped one.
 
 use super::{Site, settings};
+use crate::sync_shim::watched::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, PoisonError};
 
 #[derive(Default)]
 struct Graph(HashMap<usize, SeenAt>);
