@@ -71,8 +71,8 @@
 //!   thread: they do not exclude the other hosts of the same worker. Write output that must not be
 //!   interleaved with one `println!`, or under a [`sync::Mutex`].
 //! * Code of the program that the runtime calls ([`Policy`], [`Source`], [`Notifier`], wakers) must not
-//!   block: that ends the process, with a message that names the code. So does a generator of `swapstack`
-//!   that is suspended within a scope, time limit, token, [`shield`] or [`HostLocal::with`].
+//!   block or panic, nor may its destructors: that ends the process, with a message that names the code. So does a generator of
+//!   `swapstack` that is suspended within a scope, time limit, token, [`shield`] or [`HostLocal::with`].
 //!
 //! # Unsound corners
 //! Code that is sound on kernel threads may assume that the calls of a thread end in the reverse order of
@@ -96,6 +96,8 @@
 //! * **[`std::process::exit`] in a host**, with thread-locals on its kernel thread whose destructors block:
 //!   other hosts then run with thread-locals that have been destroyed. Return from `main`, or let a kernel
 //!   thread do it: `std::thread::spawn(|| std::process::exit(0)).join()`.
+//!   Nor may another thread call it while a signal with a handler comes for the first thread: `std` has unmapped that
+//!   one's stack for handlers by then.
 //! * **Coroutines of other crates** (any safe interface that switches stacks) that are suspended within a
 //!   call of this crate that takes a closure, and then resumed on another thread, or leaked. Those of
 //!   `swapstack` are checked; most misuse of others is detected when the call ends, and ends the process.
