@@ -23,6 +23,7 @@ chapters! {
     AsyncLibraries "async-libraries.md"
     SharedVariables "shared-variables.md"
     Actors "actors.md"
+    WhatIsItDoing "what-is-it-doing.md"
     Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"

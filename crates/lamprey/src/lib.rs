@@ -147,6 +147,8 @@ pub(crate) mod parasite {
     pub(crate) use crate::sched::worker::wait;
 }
 #[cfg(not(loom))]
+pub mod inspect;
+#[cfg(not(loom))]
 pub mod process;
 #[cfg(not(loom))]
 mod runtime;

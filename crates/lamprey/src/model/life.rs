@@ -119,6 +119,30 @@ fn a_wake_while_it_gives_way(is_shared: bool) {
     });
 }
 
+/// It is looked at while it waits, is woken, or is cancelled.
+fn a_look(cancels: bool) {
+    let events = Events::new();
+    Worker::play(&WorkerShared::new(), |worker| {
+        let parasite = Parasite::in_sight(worker, SHARED, events.all(1));
+        let handle = parasite.clone();
+        let other = if cancels {
+            thread::spawn(move || {
+                handle.cancel();
+                handle.detach();
+            })
+        } else {
+            parasite.detach();
+            events.happens_outside(0, parasite.waker())
+        };
+        parasite.start(worker);
+        parasite.look(worker);
+        worker.run();
+        other.join().unwrap();
+        worker.run();
+        assert!(parasite.is_freed(), "a wake was lost");
+    });
+}
+
 /// The handle is dropped while the parasite runs, waits, or is woken.
 fn cancel(is_shared: bool) {
     let events = Events::new();
@@ -173,6 +197,22 @@ fn a_wake_while_it_runs_shared() {
 #[test]
 fn a_wake_while_it_runs_owned() {
     check(|| one_wake(OWNED));
+}
+
+#[test]
+fn a_look_while_it_is_woken() {
+    check_bounded(3, || a_look(false));
+}
+
+#[test]
+fn a_look_while_it_is_cancelled() {
+    check_bounded(3, || a_look(true));
+}
+
+#[test]
+fn the_model_sees_a_look_that_forgets_a_wake() {
+    must_fail(Broken::LookAgain, || a_look(false));
+    must_fail(Broken::LookAgain, || a_look(true));
 }
 
 #[test]

@@ -209,6 +209,8 @@ pub(crate) enum Broken {
     OfferTwice,
     /// The answer of a worker that was inspected meanwhile counts, too.
     AnswerLate,
+    /// Who has looked at a parasite does not queue it, though it was woken meanwhile.
+    LookAgain,
     /// An answer to an earlier question counts.
     AnswerOld,
     /// A future whose alarm has rung stores its new waker, and does not set the alarm again.

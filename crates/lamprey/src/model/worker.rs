@@ -319,7 +319,7 @@ const BODY: TaskBody = TaskBody {
 
 static BODY_HERE: TaskBody = BODY;
 
-/// Of a parasite that came from outside: its worker may look at it when it is over, because a block stays readable until its
+/// Of a parasite that is listed, or cancelled, with all of its slab: its worker may look at it when it is over, because a block stays readable until its
 /// slab receives it.
 static BODY_OUTSIDE: TaskBody = TaskBody {
     free: |task| {
@@ -345,6 +345,14 @@ impl Parasite {
         W: Future<Output = ()> + 'static,
     {
         Self::in_life(&worker.remote, &BODY_HERE, Life::running(is_shared), work)
+    }
+
+    /// As [`new`](Self::new), one that its worker may look at when it is over.
+    pub(crate) fn in_sight<W>(worker: &Worker, is_shared: bool, work: W) -> Self
+    where
+        W: Future<Output = ()> + 'static,
+    {
+        Self::in_life(&worker.remote, &BODY_OUTSIDE, Life::running(is_shared), work)
     }
 
     /// A parasite that its creator is about to send to its home.
@@ -383,6 +391,12 @@ impl Parasite {
     pub(crate) fn reap(&self, worker: &Worker) {
         // SAFETY: blocks are kept until the run is over; the worker is its home.
         unsafe { Task::cancel_on(self.task(), Some(worker)) }
+    }
+
+    /// The worker looks at it, as for a dump.
+    pub(crate) fn look(&self, worker: &Worker) {
+        // SAFETY: the worker is its home; blocks are kept until the run is over.
+        unsafe { Task::look_at(self.task(), worker, |_| ()) };
     }
 
     /// The first poll, as in `parasite`.

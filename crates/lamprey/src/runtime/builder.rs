@@ -65,6 +65,7 @@ impl RuntimeBuilder {
     /// | `LAMPREY_IO` | `epoll`, `uring`, `auto` | [`io`](Self::io) |
     /// | `LAMPREY_PANICS` | `report`, `propagate`, `abort` | [`panics`](Self::panics) |
     /// | `LAMPREY_STUCK_AFTER` | `500ms`, `3s`, `off` | [`stuck_after`](Self::stuck_after) |
+    /// | `LAMPREY_DEADLOCKS` | `on`, `off` | [`deadlocks`](Self::deadlocks) |
     /// | `LAMPREY_TIME_SLICE` | `10ms` | [`time_slice`](Self::time_slice) |
     /// | `LAMPREY_INFLATION` | `on`, `off` | [`inflation`](Self::inflation) |
     /// | `LAMPREY_PENALTY` | `10` | [`penalty`](Self::penalty) |
@@ -225,6 +226,30 @@ impl RuntimeBuilder {
     #[doc(alias = "sysmon")]
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;
+        self
+    }
+
+    /// Whether a deadlock is reported. Default: true.
+    ///
+    /// When all threads of all runtimes wait, and nothing is under way in the process that could wake one, then none ever runs
+    /// again. Some seconds after that the runtime prints to standard error who waits for what and where, cancels its
+    /// threads (so that destructors run), and [`run`](crate::run) panics. Under way is whatever can still come from
+    /// outside: a timer, a descriptor or a signal that is waited for, an open socket, a call on a pool, a child that runs;
+    /// and any kernel thread that does not wait in a call of this crate. A program with a kernel thread of its own, or of
+    /// a library (tokio's, rayon's), is never reported; nor is one in which a thread sleeps, for however long. Neither are threads
+    /// that wait for each other for ever while others go on.
+    ///
+    /// Say `false` if a wake can come from where nobody can see it: from a process that shares memory, for instance, or
+    /// from a signal handler of C.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().deadlocks(false).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[doc(alias = "all goroutines are asleep")]
+    pub fn deadlocks(mut self, reported: bool) -> Self {
+        self.options.deadlocks = reported;
         self
     }
 

@@ -16,7 +16,7 @@ const TIME: &str = "a time such as 10ms or 3s";
 const THREADS: &str = "a number of at least 1";
 const SWITCH: &str = "`on` or `off`";
 
-const VARIABLES: [Row; 15] = [
+const VARIABLES: [Row; 16] = [
     ("LAMPREY_WORKERS", "a number from 1 to 1024", |builder, text| {
         builder.workers = text.parse().ok().filter(|number| (1..=1024).contains(number))?;
         Some(())
@@ -68,6 +68,10 @@ const VARIABLES: [Row; 15] = [
     }),
     ("LAMPREY_STUCK_AFTER", "a time such as 500ms or 3s, or `off`", |builder, text| {
         builder.options.stuck_after = if text == "off" { Duration::MAX } else { duration::parse(text)? };
+        Some(())
+    }),
+    ("LAMPREY_DEADLOCKS", SWITCH, |builder, text| {
+        builder.options.deadlocks = switch(text)?;
         Some(())
     }),
     ("LAMPREY_TIME_SLICE", TIME, |builder, text| {

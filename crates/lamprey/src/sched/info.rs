@@ -140,10 +140,6 @@ impl Task {
     pub(crate) unsafe fn info(this: NonNull<Task>, worker: Option<usize>) -> ThreadInfo {
         // SAFETY: alive (contract); these fields are constant.
         let task = unsafe { this.as_ref() };
-        #[cfg(debug_assertions)]
-        let spawn_site = Some(task.spawn_site);
-        #[cfg(not(debug_assertions))]
-        let spawn_site = None;
         ThreadInfo {
             id: task.number(),
             name: match task.given_name() {
@@ -152,7 +148,7 @@ impl Task {
             },
             kind: ThreadKind::Parasite,
             worker,
-            spawn_site,
+            spawn_site: task.spawn_site(),
         }
     }
 }

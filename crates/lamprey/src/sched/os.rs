@@ -1,17 +1,23 @@
 //! How a plain OS thread blocks: by parking the kernel thread.
 //!
-//! # States
-//! `woken` is false while the thread waits or runs, and true from the wake until the thread has seen it.
+//! # States (`state`)
+//! ```text
+//! RUNS --the thread parks without a limit--> RESTS --wake--> WOKEN --the thread has seen it--> RUNS
+//!   \--wake----------------------------------------------> WOKEN
+//!                                   RESTS --nudge, or it has returned from the park--> RUNS
+//! ```
+//! RUNS is waiting with a limit, too. Who ends RESTS takes the thread out of the number of those that [rest](resting).
 //!
 //! # Invariants
-//! 1. There is at most one wake for each wait (the right to wake goes with the removed node), so `woken` can
-//!    be a flag. This is checked.
-//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may
+//! 1. There is at most one wake for each wait (the right to wake goes with the removed node), so WOKEN can
+//!    be a state. This is checked.
+//! 2. The waker clones the thread's parker *before* it writes WOKEN: after that the thread may
 //!    return and end, and its descriptor with it.
 //!
 //! # Orderings
-//! `woken = true` is Release and pairs with the Acquire load in `take_wake`: what the waker wrote before is
-//! visible.
+//! WOKEN is written with Release and read with Acquire in `take_wake`: what the waker wrote before is visible. The number
+//! of those that rest is for an observer that waits until nothing runs
+//! ([`standstill`](super::inspect::standstill)).
 //!
 //! # Checked by
 //! `model::channel` and most others (loom): a thread of the checker takes this path, unless it is a host
@@ -21,7 +27,7 @@ use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
 use super::thread::{Thread, Woke};
 use crate::memory::lasting::lasting_local;
-use crate::sync_shim::{AtomicBool, Ordering, Parker};
+use crate::sync_shim::{AtomicUsize, Ordering, Parker};
 #[cfg(not(loom))]
 use crate::world;
 use crate::world::has_passed;
@@ -34,8 +40,44 @@ use std::time::Instant;
 #[repr(C)]
 pub(crate) struct OsThread {
     descriptor: Thread,
-    woken: AtomicBool,
+    state: AtomicUsize,
     parker: Parker,
+}
+
+const RUNS: usize = 0;
+const RESTS: usize = 1;
+const WOKEN: usize = 2;
+
+/// The number of kernel threads in RESTS. (The loom models do not use it.)
+#[cfg(not(loom))]
+static RESTING: AtomicUsize = AtomicUsize::new(0);
+
+/// How many kernel threads wait in a call of this crate without a limit, and have not been woken.
+#[cfg(not(loom))]
+pub(super) fn resting() -> usize {
+    // Acquire pairs with the Release changes: a thread that is counted has parked.
+    RESTING.load(Ordering::Acquire)
+}
+
+/// The calling kernel thread counts as one that rests, until this is dropped: it looks at threads, and wakes none.
+#[cfg(not(loom))]
+pub(crate) struct LooksOnly(());
+
+#[cfg(not(loom))]
+impl LooksOnly {
+    pub(crate) fn begin() -> Self {
+        // Release pairs with the Acquire load in `resting`.
+        RESTING.fetch_add(1, Ordering::Release);
+        Self(())
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for LooksOnly {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire load in `resting`.
+        RESTING.fetch_sub(1, Ordering::Release);
+    }
 }
 
 lasting_local! {
@@ -97,7 +139,7 @@ pub(super) fn about_to_wait() -> NonNull<Thread> {
     let me = unsafe { current().cast::<OsThread>().as_ref() };
     me.descriptor.must_be_closed();
     // Relaxed: no thread has the right to wake this one now.
-    if me.woken.load(Ordering::Relaxed) {
+    if me.state.load(Ordering::Relaxed) == WOKEN {
         crate::bug::bug!("an OS thread was woken that did not wait");
     }
     NonNull::from(me).cast()
@@ -145,19 +187,22 @@ impl Drop for OsThread {
 
 impl OsThread {
     fn of_current() -> Self {
-        Self { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: Parker::of_current() }
+        Self { descriptor: Thread::os(), state: AtomicUsize::new(RUNS), parker: Parker::of_current() }
     }
 
     /// Parks, at most until a time, and perhaps for less.
     fn rest(&self, until: Option<Instant>) {
         // Acquire pairs with the Release store in `wake`.
         #[cfg(not(loom))]
-        let is_woken = || self.woken.load(Ordering::Acquire);
+        let is_woken = || self.state.load(Ordering::Acquire) == WOKEN;
         #[cfg(not(loom))]
         if world::with(|world| world.rest(&is_woken, until)).is_some() {
             return;
         }
         match until {
+            #[cfg(not(loom))]
+            None => self.park_resting(),
+            #[cfg(loom)]
             None => self.parker.park(),
             #[cfg(not(loom))]
             Some(until) => self.parker.park_timeout(until.saturating_duration_since(Instant::now())),
@@ -166,12 +211,37 @@ impl OsThread {
         }
     }
 
+    /// Parks, counted as one that rests.
+    #[cfg(not(loom))]
+    fn park_resting(&self) {
+        // Release pairs with the Acquire load in `resting`. Before the state, whose end takes it back.
+        RESTING.fetch_add(1, Ordering::Release);
+        // Relaxed (both): the state carries nothing here.
+        if self.state.compare_exchange(RUNS, RESTS, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.parker.park();
+            self.end_rest();
+        } else {
+            // Release pairs with the Acquire load in `resting`.
+            RESTING.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Takes it out of the number of those that rest, if it is one.
+    #[cfg(not(loom))]
+    fn end_rest(&self) {
+        // Relaxed (both): the state carries nothing here.
+        if self.state.compare_exchange(RESTS, RUNS, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            // Release pairs with the Acquire load in `resting`.
+            RESTING.fetch_sub(1, Ordering::Release);
+        }
+    }
+
     fn take_wake(&self) -> bool {
-        // Acquire pairs with the Release store in `wake`.
-        let woken = self.woken.load(Ordering::Acquire);
+        // Acquire pairs with the Release swap in `wake`.
+        let woken = self.state.load(Ordering::Acquire) == WOKEN;
         if woken {
             // Relaxed: the next wake is for a node that this thread has yet to queue.
-            self.woken.store(false, Ordering::Relaxed);
+            self.state.store(RUNS, Ordering::Relaxed);
         }
         woken
     }
@@ -198,7 +268,10 @@ impl OsThread {
 /// From [`current`], on a thread that does not end before this returns.
 pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
     // SAFETY: alive (contract); `current` gives a pointer to the whole object.
-    unsafe { thread.cast::<OsThread>().as_ref() }.parker.unpark();
+    let os = unsafe { thread.cast::<OsThread>().as_ref() };
+    #[cfg(not(loom))]
+    os.end_rest();
+    os.parker.unpark();
 }
 
 /// Ends the block of an OS thread.
@@ -208,12 +281,16 @@ pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
 /// right to wake it (it removed its node).
 pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     let os = thread.cast::<OsThread>();
-    // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.
+    // SAFETY: the thread cannot return from its block, and so not end, before the state is written below.
     let os = unsafe { os.as_ref() };
     let parker = os.parker.clone();
     // Release pairs with the Acquire load in `take_wake`. From here on `os` may be gone.
-    if os.woken.swap(true, Ordering::Release) {
-        crate::bug::bug!("an OS thread was woken twice");
+    match os.state.swap(WOKEN, Ordering::Release) {
+        WOKEN => crate::bug::bug!("an OS thread was woken twice"),
+        // Release pairs with the Acquire load in `resting`.
+        #[cfg(not(loom))]
+        RESTS => _ = RESTING.fetch_sub(1, Ordering::Release),
+        _ => {}
     }
     parker.unpark();
 }

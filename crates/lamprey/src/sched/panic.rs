@@ -61,6 +61,12 @@ pub enum Panics {
 }
 
 impl Panic {
+    /// What a runtime ends with that finds its program wrong: no thread has panicked.
+    #[cfg(not(loom))]
+    pub(super) fn of_runtime(message: String) -> Self {
+        Self(Box::new(Inner { payload: Box::new(message), origin: None, thread: None }))
+    }
+
     /// The payload, to resume the panic with.
     pub fn into_payload(self) -> Box<dyn Any + Send> {
         self.0.payload

@@ -78,6 +78,53 @@ pub enum Wait {
     Transaction,
 }
 
+#[cfg(not(loom))]
+impl Wait {
+    /// All, each at the place that is its number.
+    const ALL: [Self; Self::Transaction as usize + 1] = [
+        Self::Send,
+        Self::Recv,
+        Self::Choice,
+        Self::Join,
+        Self::Sleep,
+        Self::Suspend,
+        Self::SocketRead,
+        Self::SocketWrite,
+        Self::Accept,
+        Self::AcceptPause,
+        Self::Connect,
+        Self::Signal,
+        Self::Readable,
+        Self::Writable,
+        Self::Blocking,
+        Self::File,
+        Self::FileLock,
+        Self::Future,
+        Self::Reify,
+        Self::Watch,
+        Self::Full,
+        Self::Take,
+        Self::Put,
+        Self::Scope,
+        Self::Cancellation,
+        Self::Turn,
+        Self::Read,
+        Self::Write,
+        Self::Permit,
+        Self::Barrier,
+        Self::Group,
+        Self::Once,
+        Self::Lock,
+        Self::Condvar,
+        Self::Transaction,
+    ];
+
+    /// The value with this number.
+    pub(in crate::sched) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
 impl std::fmt::Display for Wait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -117,5 +164,18 @@ impl std::fmt::Display for Wait {
             Wait::Transaction => "change of a transactional variable",
             Wait::Once => "initialisation by another thread",
         })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Wait;
+
+    #[test]
+    fn each_number_is_a_place_in_the_list() {
+        for (number, reason) in (0..).zip(Wait::ALL) {
+            assert_eq!((reason as u8, Wait::from_number(number)), (number, Some(reason)));
+        }
+        assert_eq!(Wait::from_number(Wait::ALL.len() as u8), None);
     }
 }

@@ -66,6 +66,7 @@ impl Worker {
             self.pass_watch_on();
         }
         self.stacks.untrimmed.set(true);
+        self.remote.counters.runs.add(1);
         self.begin_turns();
         self.switch_to(&self.root, next);
         true
@@ -190,6 +191,8 @@ impl Worker {
             self.stacks.untrimmed.get().then_some(stacks::PERIOD)
         };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+        // Relaxed: before the fence of `Parking::prepare`.
+        self.remote.expects.store(due.is_some() || sources.is_active(), Ordering::Relaxed);
         if others_awake {
             self.take_watch();
         }

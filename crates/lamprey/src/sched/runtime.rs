@@ -56,6 +56,7 @@ impl Shared {
             shared.stop(Duration::from_secs(1));
             return Err(error);
         }
+        super::inspect::runtimes::add(&shared);
         super::tick::start(&shared);
         Ok(shared)
     }

@@ -24,6 +24,8 @@ pub(crate) struct Options {
     /// After how long a worker that is held up is reported.
     pub(crate) stuck_after: Duration,
     pub(crate) panics: Panics,
+    /// A deadlock is reported, and ends the runtime.
+    pub(crate) deadlocks: bool,
     /// The workers are virtual: they share a kernel thread ([`super::virtual_worker`]).
     pub(crate) simulated: bool,
 }
@@ -37,6 +39,7 @@ impl Default for Options {
             slice: Duration::from_millis(10),
             stuck_after: Duration::from_secs(3),
             panics: Panics::Report,
+            deadlocks: true,
             simulated: false,
         }
     }

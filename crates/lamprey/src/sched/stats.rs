@@ -53,6 +53,8 @@ pub(crate) struct Counters {
     pub(crate) communications: Counter,
     /// How often the root has run.
     pub(crate) rounds: Counter,
+    /// How often the root has found a thread to run.
+    pub(crate) runs: Counter,
 }
 
 /// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of

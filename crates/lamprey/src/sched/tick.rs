@@ -2,10 +2,12 @@
 
 use super::affinity;
 use super::inspect::silent::StuckWatch;
+use super::inspect::standstill;
 use super::shared::Shared;
-use super::ticker::{CALLED, FAST, OVER, PATIENCE};
+use super::ticker::{CALLED, FAST, OVER, PATIENCE, RESTING};
 use crate::sync_shim::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Starts the kernel thread. If it cannot be started, there are no ticks: parasites are not inflated for
 /// their time slice, and held-up workers are not reported.
@@ -22,16 +24,25 @@ pub(super) fn start(shared: &Arc<Shared>) {
 /// runtime is freed at the latest one iteration after its end.
 fn tick(shared: &Weak<Shared>) {
     let (mut idle, mut since_look, mut since_tick) = (0, 0, 0);
-    let mut sights = None;
+    let (mut sights, mut deadlocks) = (None, None);
     while let Some(shared) = shared.upgrade() {
+        let deadlocks = deadlocks.get_or_insert_with(|| standstill::Watch::new(&shared));
         // Relaxed: a hint.
         let is_busy = shared.awake.load(Ordering::Relaxed) != 0;
         idle = if is_busy { 0 } else { idle + 1 };
         if idle >= PATIENCE {
             shared.ticker.rest(&shared.awake);
         }
-        let word = shared.ticker.sleep();
+        let rest = deadlocks.rest();
+        let start = Instant::now();
+        let word = shared.ticker.sleep(rest);
         match word {
+            RESTING if rest.is_some_and(|rest| start.elapsed() >= rest) => deadlocks.look(),
+            RESTING => {}
+            _ => deadlocks.begin_anew(),
+        }
+        match word {
+            RESTING => continue,
             OVER => return,
             CALLED => return super::inspect::overflowed::print(),
             _ => {}

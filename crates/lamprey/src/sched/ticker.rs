@@ -4,6 +4,8 @@
 //! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]),
 //!   from the first parasite on.
 //! * About once a second it looks for workers that are held up ([`super::inspect::silent`]).
+//! * When all workers have slept for a while, it looks whether the program stands still
+//!   ([`super::inspect::standstill`]).
 //! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself
 //!   is in a signal handler, which must not print it.
 //!
@@ -31,7 +33,7 @@ use std::time::Duration;
 
 const SLOW: u32 = 0;
 pub(super) const FAST: u32 = 1;
-const RESTING: u32 = 2;
+pub(super) const RESTING: u32 = 2;
 pub(super) const OVER: u32 = 3;
 pub(super) const CALLED: u32 = 4;
 
@@ -139,13 +141,14 @@ impl Ticker {
         }
     }
 
-    /// Sleeps until the next tick, or until the word changes; returns the word.
-    pub(super) fn sleep(&self) -> u32 {
+    /// Sleeps until the next tick, or until the word changes; returns the word. While the ticker rests it sleeps for `rest`.
+    pub(super) fn sleep(&self, rest: Option<Duration>) -> u32 {
         // Relaxed: a hint; the futex compares it again, and it is loaded again below.
         let word = self.word.load(Ordering::Relaxed);
         let period = match word {
             SLOW => Some(self.period),
             FAST => Some(self.pause()),
+            RESTING => rest,
             _ => None,
         };
         if word != OVER && word != CALLED {

@@ -42,6 +42,8 @@ pub(crate) struct WorkerShared {
     pub(crate) idle: AtomicBool,
     /// The number of started hosts, written by the worker and read by the placement of new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
+    /// Its event loops wait for something, or a deadline is set: as it was when it last went to sleep.
+    pub(super) expects: AtomicBool,
     /// It runs threads; otherwise it sleeps or looks for work. A hint.
     pub(super) is_working: AtomicBool,
     /// The kernel thread's id; 0 before it has started and after it has ended.
@@ -76,6 +78,7 @@ impl WorkerShared {
             ready: ReadyShared::new(),
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
+            expects: AtomicBool::new(true),
             is_working: AtomicBool::new(false),
             outside: Outside::new(),
         }

@@ -8,10 +8,14 @@
 //!   there. If there was a handler before that did not ask for the alternate stack, it stays on the stack that it had: it may
 //!   need more room.
 
+use super::number::Signal;
 use crate::sync_shim::watched::Mutex;
+use rustix::process::getpid;
 use signal_hook_registry::SigId;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::PoisonError;
 
 /// Calls `action` at each signal of this number from now on, until [`remove`].
@@ -35,6 +39,23 @@ pub(super) unsafe fn add(number: i32, action: impl Fn() + Send + Sync + 'static)
         return Err(error);
     }
     Ok(id)
+}
+
+/// Adds 1 to an eventfd at each signal from now on, for ever; not in a child made by `fork`.
+///
+/// # Errors
+/// `InvalidInput` for a signal that nobody can listen for; the system's, if it allows no handler.
+pub(crate) fn ring_at(signal: Signal, bell: Arc<OwnedFd>) -> io::Result<()> {
+    signal.bit()?;
+    let process = getpid();
+    let ring = move || {
+        if getpid() == process {
+            // It fails only when the counter is full, and then it is readable.
+            let _ = rustix::io::write(&*bell, &1_u64.to_ne_bytes());
+        }
+    };
+    // SAFETY: `getpid` and `write` are async-signal-safe. `Signal::bit` has refused faults and what cannot be handled.
+    unsafe { add(signal.as_raw(), ring) }.map(|_| ())
 }
 
 /// Ends the calls. When this returns, none of them runs.

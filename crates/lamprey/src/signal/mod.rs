@@ -51,6 +51,7 @@ mod mail;
 mod number;
 pub(crate) mod pending;
 
+pub(crate) use handler::ring_at;
 pub use iter::Iter;
 pub use listener::{Signals, ctrl_c, listen};
 pub use number::Signal;

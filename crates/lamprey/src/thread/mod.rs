@@ -24,15 +24,13 @@ mod member;
 mod never_run;
 #[cfg(not(loom))]
 pub(crate) mod stack_size;
-#[cfg(not(loom))]
-mod survivor;
 mod suspend;
 
 pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
 pub(crate) use crate::model::scope_state::JoinError;
 #[cfg(not(loom))]
-pub use crate::sched::inspect::stack_trace::Stack;
+pub use crate::sched::inspect::{stack_trace::Stack, survivor::Survivor};
 #[cfg(loom)]
 pub(crate) use crate::sched::panic::{Panic, Panics};
 #[cfg(not(loom))]
@@ -49,7 +47,6 @@ pub use {
     join::JoinHandle,
     join_error::{JoinError, JoinedThread, NoStack},
     local::HostLocal,
-    survivor::Survivor,
 };
 #[cfg(not(loom))]
 pub(crate) use {

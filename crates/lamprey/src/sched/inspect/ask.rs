@@ -64,7 +64,9 @@ impl Shared {
     /// is no such worker. Called after [`stop`](Self::stop).
     pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
         let start = Instant::now();
-        let all = self.look();
+        let mut all = self.look();
+        // A parasite that has not ended is one of a host that has not, or of a worker that is listed.
+        all.retain(|found| found.future.is_none());
         if !all.is_empty() {
             return (all, self.alive());
         }
@@ -122,6 +124,8 @@ impl WorkerShared {
             spawn_site: None,
             wait: None,
             polls: None,
+            future: None,
+            count: 1,
             stack: Vec::new(),
         }
     }
@@ -161,9 +165,12 @@ impl Worker {
                 spawn_site: thread.spawn_site(),
                 wait: wait_of(thread),
                 polls: None,
+                future: None,
+                count: 1,
                 stack,
             });
         }
+        self.add_parasites(&mut found);
         self.shared.survey.answers.answer(question, self.remote.index, found);
     }
 }

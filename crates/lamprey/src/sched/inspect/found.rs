@@ -21,6 +21,10 @@ pub(crate) struct Found {
     pub(crate) wait: Option<Wait>,
     /// The parasite that it polls.
     pub(crate) polls: Option<Polled>,
+    /// The type of its future: of a stackless parasite.
+    pub(crate) future: Option<&'static str>,
+    /// How many there are: of stackless parasites that wait alike, one is listed for all.
+    pub(crate) count: usize,
     /// An address within each call, the innermost first.
     pub(crate) stack: Vec<usize>,
 }

@@ -10,6 +10,16 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
 
+impl Task {
+    /// Where it was spawned. Known with debug assertions only: it costs eight bytes for each parasite.
+    pub(crate) fn spawn_site(&self) -> Option<&'static Location<'static>> {
+        #[cfg(debug_assertions)]
+        return Some(self.spawn_site);
+        #[cfg(not(debug_assertions))]
+        None
+    }
+}
+
 impl Thread {
     /// The stackless parasite that runs on this thread's stack.
     pub(crate) fn polls(&self) -> Option<Polled> {
@@ -17,12 +27,8 @@ impl Thread {
         // SAFETY: `polling` names a task only while it is alive (`act_for` resets it before the right to run
         // is given up); the fields read are constant.
         let task: &Task = unsafe { task.as_ref() };
-        #[cfg(debug_assertions)]
-        let spawn_site = Some(task.spawn_site);
-        #[cfg(not(debug_assertions))]
-        let spawn_site = None;
         let given = Short::of(task.given_name().map_or("", |name| name));
-        Some(Polled { name: (task.body.name)(), given, spawn_site })
+        Some(Polled { name: (task.body.name)(), given, spawn_site: task.spawn_site() })
     }
 
     /// Where the program spawned it; `None` for a host of the runtime's own.

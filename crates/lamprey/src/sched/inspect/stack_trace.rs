@@ -1,6 +1,7 @@
 //! A backtrace as addresses, which are resolved when it is displayed.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 /// A backtrace: an address within each of a thread's calls, the innermost first. Names and lines are looked
 /// up when it is displayed.
@@ -17,36 +18,103 @@ impl Stack {
         Self { calls, first }
     }
 
+    /// The calls of the program: without those of the runtime, the standard library and the compiler that lead to them or
+    /// from them. All of them if the variable `RUST_BACKTRACE` is `full`, or if none is the program's.
+    pub(crate) fn of_program(&self) -> impl fmt::Display {
+        let is_full = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full");
+        fmt::from_fn(move |f| {
+            if is_full || self.write(f, |call| call.is_of_program())? == 0 {
+                self.write(f, |_| true)?;
+            }
+            Ok(())
+        })
+    }
+
     /// True if no call is known.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 }
 
-impl fmt::Display for Stack {
+/// A call, or one that was inlined into it.
+struct Call<'a> {
+    number: usize,
+    address: usize,
+    symbol: Option<&'a backtrace::Symbol>,
+}
+
+impl Call<'_> {
+    fn is_of_program(&self) -> bool {
+        let Some(symbol) = self.symbol else { return false };
+        // Names alone do not tell: a call that was inlined may have only its last part, and a method of `std` begins with the
+        // type of the program that it is called on.
+        let file = symbol.filename().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+        if file.starts_with("/rustc/") || SOURCES.iter().any(|source| file.contains(source)) {
+            return false;
+        }
+        let Some(name) = symbol.name() else { return false };
+        let name = name.to_string();
+        let path = name.trim_start_matches(['<', '&']);
+        !OTHERS.iter().any(|other| path.starts_with(other))
+    }
+}
+
+/// Where the sources are that are not the program's: this crate's, as the compiler names them, and the switch's.
+static SOURCES: LazyLock<[&str; 3]> = LazyLock::new(|| {
+    let own = file!().strip_suffix("sched/inspect/stack_trace.rs").unwrap_or(file!());
+    [own, "/swapstack/src/", "/swapstack-"]
+});
+
+/// How the names of functions begin that are not the program's.
+const OTHERS: [&str; 8] =
+    ["lamprey::", "lamprey_compat::", "swapstack::", "core::", "std::", "alloc::", "__rust", "rust_"];
+
+impl fmt::Display for Call<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut result = Ok(());
-        for (n, &address) in (self.first..).zip(&self.calls) {
+        let Self { number, address, symbol } = self;
+        match symbol.map(|symbol| (symbol.name(), symbol.filename(), symbol.lineno())) {
+            Some((Some(name), Some(file), Some(line))) => {
+                writeln!(f, "{number:>4}: {name:#}\n          at {}:{line}", file.display())
+            }
+            Some((Some(name), _, _)) => writeln!(f, "{number:>4}: {name:#}"),
+            _ => writeln!(f, "{number:>4}: {address:#x}"),
+        }
+    }
+}
+
+impl Stack {
+    /// Writes those calls that `is_shown`; returns how many these are.
+    fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        is_shown: impl Fn(&Call<'_>) -> bool,
+    ) -> Result<usize, fmt::Error> {
+        let (mut shown, mut result) = (0, Ok(()));
+        for (number, &address) in (self.first..).zip(&self.calls) {
+            let mut show = |symbol: Option<&backtrace::Symbol>| {
+                let call = Call { number, address, symbol };
+                if result.is_ok() && is_shown(&call) {
+                    shown += 1;
+                    result = write!(f, "{call}");
+                }
+            };
             let mut is_named = false;
             // `resolve` takes a return address and looks just before it.
             let after = std::ptr::without_provenance_mut(address.wrapping_add(1));
             backtrace::resolve(after, |symbol| {
-                if result.is_err() {
-                    return;
-                }
                 is_named = true;
-                result = match (symbol.name(), symbol.filename(), symbol.lineno()) {
-                    (Some(name), Some(file), Some(line)) => {
-                        writeln!(f, "{n:>4}: {name:#}\n          at {}:{line}", file.display())
-                    }
-                    (Some(name), _, _) => writeln!(f, "{n:>4}: {name:#}"),
-                    _ => writeln!(f, "{n:>4}: {address:#x}"),
-                };
+                show(Some(symbol));
             });
             if !is_named {
-                writeln!(f, "{n:>4}: {address:#x}")?;
+                show(None);
             }
         }
-        result
+        result.map(|()| shown)
+    }
+}
+
+impl fmt::Display for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, |_| true).map(|_| ())
     }
 }

@@ -180,6 +180,8 @@ impl Seen {
             spawn_site: self.spawn_site,
             wait: self.wait,
             polls: self.polls,
+            future: None,
+            count: 1,
             stack: Vec::new(),
         }
     }

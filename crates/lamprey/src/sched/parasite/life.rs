@@ -8,6 +8,7 @@
 //! sent from outside (shared): ACTIVE;  (owned): IDLE, POSTED
 //! ACTIVE --end (pending)--> IDLE
 //! IDLE --wake--> ACTIVE              the waker now holds the right to run it
+//! IDLE --hold--> ACTIVE              who looks at it holds it, and gives it back by `end`
 //! IDLE --cancel--> ACTIVE|CANCEL     the canceller now holds it, and drops the future
 //! ACTIVE --wake--> ACTIVE|WOKEN      --begin--> ACTIVE: the run that begins covers the wake
 //!                                    --end--> ACTIVE: the runner keeps the right, and queues it again
@@ -340,6 +341,40 @@ impl Life {
         self.reason.store(reason as u8, Ordering::Relaxed);
         #[cfg(loom)]
         let _: Wait = reason;
+    }
+
+    /// True if its future is gone. Asked on the home worker.
+    #[cfg(not(loom))]
+    pub(crate) fn is_over(&self) -> bool {
+        self.state() & DONE != 0
+    }
+
+    /// What it waits for; `None` if it runs, or is about to. Asked on the home worker.
+    #[cfg(not(loom))]
+    pub(crate) fn waits(&self) -> Option<Wait> {
+        if self.state() & (ACTIVE | DONE) == 0 { self.noted() } else { None }
+    }
+
+    /// What it has waited for last.
+    #[cfg(not(loom))]
+    pub(crate) fn noted(&self) -> Option<Wait> {
+        // Relaxed: a hint.
+        Wait::from_number(self.reason.load(Ordering::Relaxed))
+    }
+
+    /// Takes the right to run, without a wake, if the task waits: nobody frees it until [`end`](Self::end), which says what
+    /// has happened meanwhile.
+    pub(crate) fn hold(&self) -> bool {
+        let before = self.change(|state| if state & DONE == 0 { state | ACTIVE } else { state });
+        before & (ACTIVE | DONE) == 0
+    }
+
+    /// The state in its mode.
+    #[cfg(not(loom))]
+    fn state(&self) -> u8 {
+        // Acquire pairs with the changes in `change`.
+        let shared = self.shared.load(Ordering::Acquire);
+        if shared & SHARED == 0 { self.local.get() | shared & (CANCEL | DONE) } else { shared }
     }
 
     /// Takes a reference.

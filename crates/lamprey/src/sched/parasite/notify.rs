@@ -9,6 +9,7 @@ use crate::memory::slab;
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use crate::sched::worker_shared::WorkerShared;
+use crate::sync_shim::left_out;
 use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
@@ -128,6 +129,29 @@ impl Task {
             Ok(Wake::Post) => post(this),
             Ok(_) => {}
         }
+    }
+
+    /// Calls `look` with a task of shared mode that waits; nobody runs, cancels or frees it meanwhile. `None` if it is not one,
+    /// or runs, or is about to, or is over.
+    ///
+    /// # Safety
+    /// `worker` is its home, on which the caller is. The task may be over.
+    pub(in crate::sched) unsafe fn look_at<R>(
+        this: NonNull<Task>,
+        worker: &Worker,
+        look: impl FnOnce(&Task) -> R,
+    ) -> Option<R> {
+        // SAFETY: alive, or over and readable (contract).
+        let task = unsafe { this.as_ref() };
+        if !task.life.is_shared() || !task.life.hold() {
+            return None;
+        }
+        let seen = look(task);
+        // Woken or cancelled meanwhile: the right is still here, and the caller of that has left the rest to its holder.
+        if task.life.end() != Turn::Idle && !left_out!(LookAgain) {
+            worker.bring(this, Form::Soon);
+        }
+        Some(seen)
     }
 
     /// Calls `f` with a context whose waker is this task; the waker holds no reference.

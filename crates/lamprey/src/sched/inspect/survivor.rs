@@ -1,10 +1,9 @@
 //! The threads that outlive a shutdown's time limit.
 
-use super::info::{ThreadInfo, ThreadKind};
-use crate::sched::Wait;
-use crate::sched::info::OneLine;
-use crate::sched::inspect::found::Found;
-use crate::sched::inspect::stack_trace::Stack;
+use super::found::Found;
+use super::stack_trace::Stack;
+use crate::sched::info::{OneLine, ThreadInfo, ThreadKind};
+use crate::sched::reason::Wait;
 use crate::sched::thread::Kind;
 use std::fmt;
 
@@ -24,7 +23,8 @@ impl Survivor {
             Kind::Parasite => ThreadKind::Parasite,
             Kind::Root | Kind::Os => ThreadKind::Os,
         };
-        let thread = ThreadInfo::new(found.id, found.name, kind, Some(found.worker), found.spawn_site);
+        let name = found.name.or_else(|| found.future.map(Into::into));
+        let thread = ThreadInfo::new(found.id, name, kind, Some(found.worker), found.spawn_site);
         Self { thread, wait: found.wait, stack: Stack::new(found.stack, 0) }
     }
 

@@ -1,0 +1,47 @@
+//! Programs that are wrong, each in a way of its own, and what Lamprey says of them: `cargo run --example broken deadlock`.
+//! The guide's chapter "What is it doing?" reads these reports.
+//!
+//! * `deadlock`: three hosts, each of which waits for a message of the next one.
+//! * `locks`: two hosts that take two mutexes in opposite orders.
+//! * `lost`: a receiver waits for a message that nobody sends, for a sender is kept by the thread that waits.
+//! * `parasites`: servers for requests that nobody sends.
+//! * `outside`: a host and a kernel thread of `std` that wait for each other.
+//! * `stuck`: a host computes for seconds, and holds up the others of its worker.
+//! * `overflow`: a recursion without an end.
+//!
+//! `broken none NAME` runs one that is not wrong, though all of its threads wait for a while.
+
+mod deadlock;
+mod locks;
+mod lost;
+mod none;
+mod outside;
+mod overflow;
+mod parasites;
+mod stuck;
+
+const PROGRAMS: &[(&str, fn())] = &[
+    ("deadlock", deadlock::main),
+    ("locks", locks::main),
+    ("lost", lost::main),
+    ("parasites", parasites::main),
+    ("outside", outside::main),
+    ("stuck", stuck::main),
+    ("overflow", overflow::main),
+];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next().unwrap_or_default();
+    let (programs, asked) = match &*first {
+        "none" => (&none::PROGRAMS[..], arguments.next().unwrap_or_default()),
+        _ => (PROGRAMS, first),
+    };
+    let Some((_, program)) = programs.iter().find(|(name, _)| *name == asked) else {
+        let names: Vec<_> = programs.iter().map(|(name, _)| *name).collect();
+        eprintln!("which program? `{asked}` is none of: {}", names.join(", "));
+        std::process::exit(2);
+    };
+    lamprey::run(program);
+    println!("came to its end");
+}

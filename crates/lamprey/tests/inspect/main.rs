@@ -1,0 +1,7 @@
+//! Dumps: who is in them, and that looking changes nothing.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod looks;
+mod signals;
