@@ -6,11 +6,13 @@
 //! * `lost`: a receiver waits for a message that nobody sends, for a sender is kept by the thread that waits.
 //! * `parasites`: servers for requests that nobody sends.
 //! * `outside`: a host and a kernel thread of `std` that wait for each other.
+//! * `after-io`: a deadlock after all kinds of input and output.
 //! * `stuck`: a host computes for seconds, and holds up the others of its worker.
 //! * `overflow`: a recursion without an end.
 //!
 //! `broken none NAME` runs one that is not wrong, though all of its threads wait for a while.
 
+mod after_io;
 mod deadlock;
 mod locks;
 mod lost;
@@ -26,6 +28,7 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("lost", lost::main),
     ("parasites", parasites::main),
     ("outside", outside::main),
+    ("after-io", after_io::main),
     ("stuck", stuck::main),
     ("overflow", overflow::main),
 ];

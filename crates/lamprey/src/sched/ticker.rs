@@ -89,6 +89,12 @@ impl Ticker {
         }
     }
 
+    /// True if its thread has ended, or is told to, or could not be started.
+    pub(super) fn is_over(&self) -> bool {
+        // Relaxed: a hint.
+        self.word.load(Ordering::Relaxed) == OVER
+    }
+
     /// Tells the ticker's thread to end.
     pub(super) fn end(&self) {
         // Relaxed: carries no data.

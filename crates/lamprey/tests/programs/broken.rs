@@ -79,6 +79,19 @@ fn a_kernel_thread_that_waits_in_a_call_is_no_reason_to_go_on() {
     has(&report, &["host 3 `main`", "receive on a channel", "examples/broken/outside.rs:13\n"]);
 }
 
+/// What a program has used before it stands still is at rest then: pools, the ring's kernel threads, closed sockets.
+#[test]
+fn a_deadlock_after_input_and_output_is_found() {
+    for io in ["epoll", "uring"] {
+        let mut command = example("broken");
+        command.arg("after-io").envs([("LAMPREY_STUCK_AFTER", "30ms"), ("LAMPREY_IO", io)]);
+        let output = within(FOREVER, move || command.output().unwrap());
+        let report = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(101), "{io}: {report}");
+        has(&report, &["deadlock: the only thread waits", "examples/broken/after_io.rs:23\n"]);
+    }
+}
+
 #[test]
 fn a_stuck_worker_is_named_with_its_thread() {
     let output = broken(&["stuck"]);

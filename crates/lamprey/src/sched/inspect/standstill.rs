@@ -122,7 +122,8 @@ fn look(all: &[Arc<Shared>]) -> Option<Still> {
     let mut known = os::resting();
     still.work.push(known as u64);
     for shared in all {
-        if shared.is_stopping() {
+        // Over: it could not be started, so its thread is not there to be counted.
+        if shared.is_stopping() || shared.ticker.is_over() {
             return None;
         }
         for remote in shared.remotes() {
@@ -163,9 +164,17 @@ fn kernel_threads() -> Option<usize> {
 /// How many threads the kernel has added to the process for io_uring. They wait for operations, of which there are none.
 fn io_workers() -> usize {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0 };
-    let names = tasks.flatten().flat_map(|task| std::fs::read_to_string(task.path().join("comm")));
-    names.filter(|name| name.starts_with("iou-")).count()
+    let stats = tasks.flatten().flat_map(|task| std::fs::read_to_string(task.path().join("stat")));
+    stats.filter(|stat| flags(stat).is_some_and(|flags| flags & PF_IO_WORKER != 0)).count()
 }
+
+/// The kernel's flags of a thread, by the line that describes it: the seventh word after its name.
+fn flags(stat: &str) -> Option<u64> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse().ok()
+}
+
+/// The kernel's own flag of its threads for io_uring.
+const PF_IO_WORKER: u64 = 0x10;
 
 impl WorkerShared {
     /// True if it sleeps and expects nothing.
