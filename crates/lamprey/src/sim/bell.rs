@@ -1,5 +1,6 @@
 //! How a worker that is sent a message calls the simulation.
 
+use super::outsiders;
 use super::ready::WorkerId;
 use crate::sched::source::{Notifier, Source};
 use crate::sync_shim::watched::Mutex;
@@ -11,6 +12,10 @@ use std::time::{Duration, Instant};
 
 /// How long a simulation in which all threads wait looks for messages from outside.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// The same where a kernel thread outside is about to run that may send the first one.
+const FIRST: Duration = Duration::from_secs(1);
+/// The same where there have been some before.
+const FURTHER: Duration = Duration::from_secs(5);
 
 std::thread_local! {
     /// Its address tells kernel threads apart, at less cost than `std::thread::current` does.
@@ -30,6 +35,8 @@ pub(super) struct Called {
     home: Thread,
     /// What [`here`] returns there.
     mark: usize,
+    /// When the simulation began, by the system's clock.
+    begin: Instant,
     /// Another kernel thread has sent a message.
     outside: AtomicBool,
 }
@@ -41,6 +48,7 @@ impl Called {
             workers: Mutex::default(),
             home: thread::current(),
             mark: here(),
+            begin: Instant::now(),
             outside: AtomicBool::new(false),
         })
     }
@@ -64,14 +72,25 @@ impl Called {
             let begin = Instant::now();
             // Acquire pairs with the Release store in `ring`.
             while !self.any.load(Ordering::Acquire) {
-                let left = PATIENCE.saturating_sub(begin.elapsed());
-                if left.is_zero() {
+                if begin.elapsed() >= self.patience(begin) {
                     return false;
                 }
-                thread::park_timeout(left);
+                thread::park_timeout(PATIENCE);
             }
             true
         })
+    }
+
+    /// How long a wait that has begun then lasts.
+    fn patience(&self, begin: Instant) -> Duration {
+        // Relaxed: the thread that has sent a message may still run.
+        if self.outside.load(Ordering::Relaxed) {
+            FURTHER
+        } else if begin.elapsed() >= PATIENCE && outsiders::are_starting(self.begin) {
+            FIRST
+        } else {
+            PATIENCE
+        }
     }
 
     /// True once: another kernel thread has sent a message since the last call.

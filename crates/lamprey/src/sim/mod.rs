@@ -52,7 +52,8 @@
 //! cancelled (in a [`shield`](crate::shield)), as it may borrow from its caller. Other threads that do not end are leaked, with
 //! their descriptors. A thread that catches its cancellation in a loop without any step is an endless loop here.
 //!
-//! When all threads wait, a simulation looks for messages from kernel threads outside for 5 ms, before that is a deadlock.
+//! When all threads wait, a simulation looks for messages from kernel threads outside for 5 ms, before that is a deadlock; for up to a second
+//! while one that was started meanwhile has not had the processor, and for 5 seconds once some have come.
 
 mod attempt;
 mod bell;
@@ -62,6 +63,7 @@ mod explore;
 mod failure;
 mod machine;
 mod network;
+mod outsiders;
 mod progress;
 mod ready;
 mod run;
