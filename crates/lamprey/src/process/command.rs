@@ -161,7 +161,13 @@ impl Command {
         &mut self,
         change: impl FnOnce(&mut process::Command) -> &mut process::Command,
     ) -> &mut Self {
-        change(&mut self.std());
+        // Not under the lock, for `change` may wait. Only a start that nobody waits for any more could find it empty.
+        let std = std::mem::replace(&mut *self.std(), process::Command::new(""));
+        let mut taken = Taken { command: self, std: Some(std) };
+        if let Some(std) = &mut taken.std {
+            change(std);
+        }
+        drop(taken);
         self
     }
 
@@ -251,6 +257,20 @@ impl Command {
     }
 }
 
+/// The command of `std`, taken out of one that gets it back.
+struct Taken<'a> {
+    command: &'a Command,
+    std: Option<process::Command>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(std) = self.std.take() {
+            *self.command.std() = std;
+        }
+    }
+}
+
 /// The blocking form of `started`. A host that is unwinding starts nothing, because it could not wait for it.
 fn start_and_wait<T>(started: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     if must_not_block() {
@@ -286,6 +306,8 @@ impl From<process::Command> for Command {
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.std().fmt(f)
+        // Not under the lock, for writing may wait.
+        let text = if f.alternate() { format!("{:#?}", *self.std()) } else { format!("{:?}", *self.std()) };
+        f.write_str(&text)
     }
 }

@@ -27,10 +27,14 @@ use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
 use super::thread::{Thread, Woke};
 use crate::memory::lasting::lasting_local;
+#[cfg(not(loom))]
+use crate::sync_shim::AtomicI32;
 use crate::sync_shim::{AtomicUsize, Ordering, Parker};
 #[cfg(not(loom))]
 use crate::world;
 use crate::world::has_passed;
+#[cfg(not(loom))]
+use rustix::process::getpid;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -48,13 +52,37 @@ const RUNS: usize = 0;
 const RESTS: usize = 1;
 const WOKEN: usize = 2;
 
-/// The number of kernel threads in RESTS. (The loom models do not use it.)
+/// The number of kernel threads in RESTS, of the process [`PROCESS`]. (The loom models do not use it.)
 #[cfg(not(loom))]
 static RESTING: AtomicUsize = AtomicUsize::new(0);
+#[cfg(not(loom))]
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+
+/// One more rests.
+#[cfg(not(loom))]
+fn begin_rest() {
+    let process = getpid().as_raw_pid();
+    // Relaxed: a number.
+    if PROCESS.load(Ordering::Relaxed) != process {
+        // Relaxed: a number.
+        let before = PROCESS.swap(process, Ordering::Relaxed);
+        if before != 0 && before != process {
+            // In a child made by `fork`, where none of the threads is that are counted. Relaxed: should another one rest at the
+            // same time, the number is too small, and no program is said to stand still.
+            RESTING.store(0, Ordering::Relaxed);
+        }
+    }
+    // Release pairs with the Acquire load in `resting`.
+    RESTING.fetch_add(1, Ordering::Release);
+}
 
 /// How many kernel threads wait in a call of this crate without a limit, and have not been woken.
 #[cfg(not(loom))]
 pub(super) fn resting() -> usize {
+    // Relaxed: a number. It is that of the parent where nobody has rested since a `fork`.
+    if PROCESS.load(Ordering::Relaxed) != getpid().as_raw_pid() {
+        return 0;
+    }
     // Acquire pairs with the Release changes: a thread that is counted has parked.
     RESTING.load(Ordering::Acquire)
 }
@@ -66,8 +94,7 @@ pub(crate) struct LooksOnly(());
 #[cfg(not(loom))]
 impl LooksOnly {
     pub(crate) fn begin() -> Self {
-        // Release pairs with the Acquire load in `resting`.
-        RESTING.fetch_add(1, Ordering::Release);
+        begin_rest();
         Self(())
     }
 }
@@ -214,8 +241,8 @@ impl OsThread {
     /// Parks, counted as one that rests.
     #[cfg(not(loom))]
     fn park_resting(&self) {
-        // Release pairs with the Acquire load in `resting`. Before the state, whose end takes it back.
-        RESTING.fetch_add(1, Ordering::Release);
+        // Before the state, whose end takes it back.
+        begin_rest();
         // Relaxed (both): the state carries nothing here.
         if self.state.compare_exchange(RUNS, RESTS, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             self.parker.park();

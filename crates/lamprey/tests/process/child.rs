@@ -264,3 +264,42 @@ fn a_host_that_unwinds_starts_nothing_that_it_cannot_wait_for() {
         assert!(host.join().is_err_and(|error| error.to_string().contains("on purpose")));
     });
 }
+
+/// The program's own code is called while a command is changed or shown: it may wait for other threads.
+#[test]
+fn what_a_command_is_made_of_may_be_waited_for() {
+    run(1, || {
+        let (tx, rx) = lamprey::channel::<String>();
+        let sends = lamprey::spawn(move || {
+            for word in ["a", "b", "c"] {
+                tx.send(word.to_owned()).unwrap();
+            }
+        });
+        let mut command = Command::new("echo");
+        command.args(rx.iter());
+        sends.join().unwrap();
+        command.with_std(|std| {
+            lamprey::sleep(std::time::Duration::from_millis(1));
+            std.arg("d")
+        });
+        let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            command.with_std(|_| panic!("on purpose"));
+        }));
+        assert!(thrown.is_err());
+        let mut shown = Waits(String::new());
+        std::fmt::write(&mut shown, format_args!("{command:?} {command:#?}")).unwrap();
+        assert!(shown.0.starts_with("\"echo\" \"a\" \"b\" \"c\" \"d\""), "{}", shown.0);
+        assert_eq!(command.output().unwrap().stdout, b"a b c d\n");
+    });
+}
+
+/// Waits at each write.
+struct Waits(String);
+
+impl std::fmt::Write for Waits {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        lamprey::sleep(std::time::Duration::from_millis(1));
+        self.0.push_str(text);
+        Ok(())
+    }
+}

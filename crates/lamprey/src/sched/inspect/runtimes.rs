@@ -2,24 +2,28 @@
 
 use crate::sched::shared::Shared;
 use crate::sync_shim::watched::{Mutex, MutexGuard};
+use rustix::process::{Pid, getpid};
 use std::sync::{Arc, PoisonError, Weak};
 
-static ALL: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+/// Each with the process that it is in: a child made by `fork` has the list of its parent, but none of the kernel threads.
+static ALL: Mutex<Vec<(Pid, Weak<Shared>)>> = Mutex::new(Vec::new());
 
-fn list() -> MutexGuard<'static, Vec<Weak<Shared>>> {
+fn list() -> MutexGuard<'static, Vec<(Pid, Weak<Shared>)>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds a runtime whose workers have started. Those that have gone leave the list here.
 pub(in crate::sched) fn add(shared: &Arc<Shared>) {
     let mut list = list();
-    list.retain(|one| one.strong_count() != 0);
-    list.push(Arc::downgrade(shared));
+    list.retain(|(_, one)| one.strong_count() != 0);
+    list.push((getpid(), Arc::downgrade(shared)));
 }
 
 /// The runtimes that have workers, the oldest first.
 pub(crate) fn all() -> Vec<Arc<Shared>> {
+    let here = getpid();
     // An `Arc` may be the last one when it is dropped, so none is dropped under the lock.
-    let some: Vec<_> = list().iter().filter_map(Weak::upgrade).collect();
+    let some: Vec<_> =
+        list().iter().filter(|(process, _)| *process == here).filter_map(|(_, one)| one.upgrade()).collect();
     some.into_iter().filter(|shared| shared.alive() != 0).collect()
 }
