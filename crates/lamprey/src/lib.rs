@@ -66,6 +66,8 @@
 //! * The destructors of a kernel thread's `thread_local!`s may call this crate in any order, and block. They run outside
 //!   of hosts, where the calls that start a thread beside the caller, such as [`spawn`] and [`parasite`](fn@parasite), panic; those of a
 //!   [`Handle`], and [`Builder::spawn`], which returns an error, do not. (With [`std::process::exit`] see *Unsound corners*.)
+//! * A child made by `fork` has none of its parent's threads: it must not use the parent's runtimes, nor channels and locks on which
+//!   threads of the parent wait. It may start a runtime of its own.
 //! * A host that overflows its stack ends the process with a message; see [`Builder::stack_size`].
 //! * `std`'s reentrant locks, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel
 //!   thread: they do not exclude the other hosts of the same worker. Write output that must not be

@@ -7,6 +7,7 @@
 //! * `parasites`: servers for requests that nobody sends.
 //! * `outside`: a host and a kernel thread of `std` that wait for each other.
 //! * `after-io`: a deadlock after all kinds of input and output.
+//! * `shielded`: a deadlock of a thread that cannot be cancelled.
 //! * `stuck`: a host computes for seconds, and holds up the others of its worker.
 //! * `overflow`: a recursion without an end.
 //!
@@ -20,6 +21,7 @@ mod none;
 mod outside;
 mod overflow;
 mod parasites;
+mod shielded;
 mod stuck;
 
 const PROGRAMS: &[(&str, fn())] = &[
@@ -29,6 +31,7 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("parasites", parasites::main),
     ("outside", outside::main),
     ("after-io", after_io::main),
+    ("shielded", shielded::main),
     ("stuck", stuck::main),
     ("overflow", overflow::main),
 ];

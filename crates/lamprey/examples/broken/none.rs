@@ -9,8 +9,9 @@ use std::time::Duration;
 /// Longer than a program has to stand still until it is looked at.
 const AWHILE: Duration = Duration::from_secs(3);
 
-pub const PROGRAMS: [(&str, fn()); 10] = [
+pub const PROGRAMS: [(&str, fn()); 11] = [
     ("for-ever", for_ever),
+    ("for-ever-outside", for_ever_outside),
     ("timer", timer),
     ("kernel-thread", kernel_thread),
     ("token", token),
@@ -22,9 +23,16 @@ pub const PROGRAMS: [(&str, fn()); 10] = [
     ("told", told),
 ];
 
-/// To be killed, which is what its author wants. (It is the only one that does not come to its end.)
+/// To be killed, which is what its author wants. (This and the next one do not come to their end.)
 fn for_ever() {
     sleep(Duration::MAX);
+}
+
+/// A thread of `std` sleeps.
+fn for_ever_outside() {
+    let (_tx, rx) = channel::<()>();
+    thread::spawn(|| sleep(Duration::MAX));
+    rx.recv().unwrap();
 }
 
 fn timer() {

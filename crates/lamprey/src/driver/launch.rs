@@ -93,6 +93,8 @@ fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     crate::overflow::install();
     install_hook();
     mark_generators();
+    // What an event loop of the program waits for, and whether it says so, is the program's.
+    let are_own = launch.sources.is_empty() && launch.source_threads.is_empty();
     let mut sources = launch.sources;
     for make in launch.source_threads {
         sources.push(source_thread::start(make)?);
@@ -101,7 +103,11 @@ fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     let figures = Arc::new(pools.figures());
     sources.push(Arc::new(move || Ok(Box::new(pools.share()))));
     sources.push(Arc::new(move || launch.io.make()));
-    let options = Options { offering: launch.options.offering && launch.workers > 1, ..launch.options };
+    let options = Options {
+        offering: launch.options.offering && launch.workers > 1,
+        deadlocks: launch.options.deadlocks && are_own,
+        ..launch.options
+    };
     Ok(Config {
         workers: launch.workers,
         policy: launch.policy,

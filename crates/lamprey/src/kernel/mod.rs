@@ -24,6 +24,8 @@
 //! `tests/sandbox`: a filter refuses each call in turn.
 
 pub(crate) mod epoll;
+#[cfg(not(loom))]
+pub(crate) mod fork;
 pub(crate) mod no_wait;
 pub(crate) mod own_memory;
 pub(crate) mod stat;

@@ -234,10 +234,14 @@ impl RuntimeBuilder {
     /// When all threads of all runtimes wait, and nothing is under way in the process that could wake one, then none ever runs
     /// again. Some seconds after that the runtime prints to standard error who waits for what and where, cancels its
     /// threads (so that destructors run), and [`run`](crate::run) panics. Under way is whatever can still come from
-    /// outside: a timer, a descriptor or a signal that is waited for, an open socket, a call on a pool, a child that runs;
-    /// and any kernel thread that does not wait in a call of this crate. A program with a kernel thread of its own, or of
-    /// a library (tokio's, rayon's), is never reported; nor is one in which a thread sleeps, for however long. Neither are threads
-    /// that wait for each other for ever while others go on.
+    /// outside: a timer; a socket, pipe or child that a thread waits for or has waited for; a listener for signals that has been
+    /// waited for; a call on a pool; and any kernel thread that does not wait in a call of this crate. A program with a kernel thread of
+    /// its own, or of a library (tokio's, rayon's), is never reported; nor is one with a [`source`](Self::source) of its own, or in
+    /// which a thread sleeps, for however long. Neither are threads that wait for each other for ever while others go on.
+    ///
+    /// A program that waits for what nobody can send (`std::future::pending`, [`never`](crate::event::never), a token that nobody
+    /// cancels) is one that stands still, too. If it is to wait until it is killed, let it
+    /// [`sleep(Duration::MAX)`](crate::sleep).
     ///
     /// Say `false` if a wake can come from where nobody can see it: from a process that shares memory, for instance, or
     /// from a signal handler of C.

@@ -26,15 +26,13 @@
 use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
 use super::thread::{Thread, Woke};
-use crate::memory::lasting::lasting_local;
 #[cfg(not(loom))]
-use crate::sync_shim::AtomicI32;
+use crate::kernel::fork;
+use crate::memory::lasting::lasting_local;
 use crate::sync_shim::{AtomicUsize, Ordering, Parker};
 #[cfg(not(loom))]
 use crate::world;
 use crate::world::has_passed;
-#[cfg(not(loom))]
-use rustix::process::getpid;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -52,25 +50,21 @@ const RUNS: usize = 0;
 const RESTS: usize = 1;
 const WOKEN: usize = 2;
 
-/// The number of kernel threads in RESTS, of the process [`PROCESS`]. (The loom models do not use it.)
+/// The number of kernel threads in RESTS, of the process of this [`GENERATION`]. (The loom models do not use it.)
 #[cfg(not(loom))]
 static RESTING: AtomicUsize = AtomicUsize::new(0);
 #[cfg(not(loom))]
-static PROCESS: AtomicI32 = AtomicI32::new(0);
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
 
 /// One more rests.
 #[cfg(not(loom))]
 fn begin_rest() {
-    let process = getpid().as_raw_pid();
-    // Relaxed: a number.
-    if PROCESS.load(Ordering::Relaxed) != process {
-        // Relaxed: a number.
-        let before = PROCESS.swap(process, Ordering::Relaxed);
-        if before != 0 && before != process {
-            // In a child made by `fork`, where none of the threads is that are counted. Relaxed: should another one rest at the
-            // same time, the number is too small, and no program is said to stand still.
-            RESTING.store(0, Ordering::Relaxed);
-        }
+    let here = fork::generation();
+    // Relaxed (both): a number.
+    if GENERATION.load(Ordering::Relaxed) != here && GENERATION.swap(here, Ordering::Relaxed) != here {
+        // In a child made by `fork`, where none of the threads is that are counted. Relaxed: should another one rest at the
+        // same time, the number is too small, and no program is said to stand still.
+        RESTING.store(0, Ordering::Relaxed);
     }
     // Release pairs with the Acquire load in `resting`.
     RESTING.fetch_add(1, Ordering::Release);
@@ -80,7 +74,7 @@ fn begin_rest() {
 #[cfg(not(loom))]
 pub(super) fn resting() -> usize {
     // Relaxed: a number. It is that of the parent where nobody has rested since a `fork`.
-    if PROCESS.load(Ordering::Relaxed) != getpid().as_raw_pid() {
+    if GENERATION.load(Ordering::Relaxed) != fork::generation() {
         return 0;
     }
     // Acquire pairs with the Release changes: a thread that is counted has parked.

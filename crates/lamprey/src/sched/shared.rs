@@ -118,6 +118,11 @@ impl Shared {
         self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
+    /// True if a panic has ended the runtime, and nobody has taken it.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_some()
+    }
+
     /// A number for a thread that is spawned from outside the runtime. Numbers are dealt out modulo
     /// `workers + 1`: each worker has one residue, spawns from outside have residue 0.
     pub(crate) fn new_id(&self) -> u64 {

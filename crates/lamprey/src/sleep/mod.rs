@@ -16,6 +16,8 @@ use crate::sched::Wait;
 #[cfg(not(loom))]
 use crate::sched::wait::{Waited, wait};
 #[cfg(not(loom))]
+use crate::sched::worker::Worker;
+#[cfg(not(loom))]
 use crate::thread::yield_now;
 #[cfg(not(loom))]
 use crate::time;
@@ -49,8 +51,11 @@ pub fn sleep(duration: Duration) {
     if duration.is_zero() && !world::is_simulated() {
         return yield_now();
     }
+    // An OS thread that waits without a limit counts as one that waits for other threads.
+    let is_os = || Worker::current().is_none() && !world::is_simulated();
+    let until = time::deadline(duration).or_else(|| is_os().then(time::far_away));
     // In no wait queue: only the deadline or a cancellation ends it.
-    match wait(Wait::Sleep, time::deadline(duration), |_| true, |_| true) {
+    match wait(Wait::Sleep, until, |_| true, |_| true) {
         Waited::Refused if world::is_simulated() => _ = world::with(|world| world.advance(duration)),
         Waited::Refused => std::thread::sleep(duration),
         waited => waited.unwind_if_cancelled(),

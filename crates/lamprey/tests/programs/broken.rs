@@ -2,6 +2,7 @@
 
 use crate::common::{FOREVER, within};
 use crate::{example, text};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -131,14 +132,39 @@ fn what_only_waits_is_not_reported() {
 
 #[test]
 fn who_sleeps_for_ever_wants_to() {
+    let mut processes = ["for-ever", "for-ever-outside"].map(|name| {
+        let mut command = example("broken");
+        command.args(["none", name]).env("LAMPREY_STUCK_AFTER", "30ms").stderr(Stdio::piped());
+        command.spawn().unwrap()
+    });
+    std::thread::sleep(Duration::from_secs(4)); // they are looked at after one second, and after three
+    for process in &mut processes {
+        assert!(process.try_wait().unwrap().is_none(), "it has ended");
+        process.kill().unwrap();
+    }
+    for process in processes {
+        assert_eq!(text(&process.wait_with_output().unwrap().stderr), "");
+    }
+}
+
+/// It is said, ten seconds later, if the threads cannot be ended.
+#[test]
+fn a_shielded_thread_keeps_the_process() {
     let mut command = example("broken");
-    command.args(["none", "for-ever"]).env("LAMPREY_STUCK_AFTER", "30ms").stderr(Stdio::piped());
+    command.arg("shielded").env("LAMPREY_STUCK_AFTER", "30ms").stderr(Stdio::piped());
     let mut process = command.spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(4)); // it is looked at after one second, and after three
-    assert!(process.try_wait().unwrap().is_none(), "it has ended");
+    let errors = BufReader::new(process.stderr.take().unwrap());
+    let report = within(FOREVER, move || {
+        let is_last = |line: &String| line.contains("could not be ended by cancelling its threads");
+        let (mut lines, mut all) = (errors.lines().map_while(Result::ok), Vec::new());
+        while !all.last().is_some_and(is_last) {
+            all.push(lines.next().expect("it has ended"));
+        }
+        all.concat()
+    });
     process.kill().unwrap();
-    let output = process.wait_with_output().unwrap();
-    assert_eq!(text(&output.stderr), "");
+    process.wait().unwrap();
+    has(&report, &["deadlock: the only thread waits", "examples/broken/shielded.rs:7", "could not be ended"]);
 }
 
 #[test]

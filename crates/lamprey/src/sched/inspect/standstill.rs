@@ -48,6 +48,8 @@ use std::time::{Duration, Instant};
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest such time.
 const LAST: Duration = Duration::from_secs(64);
+/// How long the threads have to end after a deadlock.
+const END: Duration = Duration::from_secs(10);
 /// How long the workers have to go back to sleep.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -220,7 +222,16 @@ fn report(all: &[Arc<Shared>]) {
     crate::bug::say!(
         "deadlock: {threads}, and nothing is under way in the process that could wake one (see RuntimeBuilder::deadlocks):{groups}"
     );
-    for shared in stuck {
+    for shared in &stuck {
         shared.fail(Panic::of_runtime(format!("deadlock: {threads}, and nothing could wake one")));
+    }
+    for shared in stuck {
+        // Nobody has taken the panic: `run` waits for a host that does not end.
+        if shared.await_end(Instant::now().checked_add(END)) > 0 && shared.has_failed() {
+            crate::bug::say!(
+                "the deadlock could not be ended by cancelling its threads: one of them shields itself, or has caught its cancellation. The \
+                 process stands still, and can be killed"
+            );
+        }
     }
 }
