@@ -1,9 +1,9 @@
 //! Dumps at a signal, each in a process of its own.
 
 use crate::common::{FOREVER, again, role, run, within};
-use lamprey::inspect::dump_at;
+use lamprey::inspect::{dump, dump_at};
 use lamprey::signal::Signal;
-use lamprey::{Builder, channel};
+use lamprey::{Builder, channel, yield_now};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::process::{Command, Stdio};
 
@@ -20,6 +20,11 @@ fn sigquit_prints_all_threads_and_the_process_goes_on() {
         run(2, || {
             let (tx, rx) = channel::<u8>();
             let waits = Builder::new().name("waits for it").spawn(move || rx.recv().is_err()).unwrap();
+            let waits_by_now =
+                |text: &str| text.contains("`waits for it`") && text.contains("receive on a channel");
+            while !waits_by_now(&dump().to_string()) {
+                yield_now();
+            }
             send_myself("QUIT");
             // Until the dump has been read.
             let over = lamprey::block(|| std::io::stdin().lines().count());
