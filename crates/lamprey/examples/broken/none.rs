@@ -23,7 +23,7 @@ pub const PROGRAMS: [(&str, fn()); 11] = [
     ("told", told),
 ];
 
-/// To be killed, which is what its author wants. (This and the next one do not come to their end.)
+/// Sleeps until somebody kills it, as its author wants. (This program and the next one do not come to their end.)
 fn for_ever() {
     sleep(Duration::MAX);
 }

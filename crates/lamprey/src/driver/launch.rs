@@ -93,8 +93,8 @@ fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     crate::overflow::install();
     install_hook();
     mark_generators();
-    // What an event loop of the program waits for, and whether it says so, is the program's.
-    let are_own = launch.sources.is_empty() && launch.source_threads.is_empty();
+    // Nobody knows what an event loop of the program waits for.
+    let are_known = launch.sources.is_empty() && launch.source_threads.is_empty();
     let mut sources = launch.sources;
     for make in launch.source_threads {
         sources.push(source_thread::start(make)?);
@@ -105,7 +105,7 @@ fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     sources.push(Arc::new(move || launch.io.make()));
     let options = Options {
         offering: launch.options.offering && launch.workers > 1,
-        deadlocks: launch.options.deadlocks && are_own,
+        deadlocks: launch.options.deadlocks && are_known,
         ..launch.options
     };
     Ok(Config {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// As [`signal::listen`](crate::signal::listen); and if the system has no kernel thread or descriptor left.
+/// Those of [`signal::listen`](crate::signal::listen), and the system's when no kernel thread or descriptor is left.
 ///
 /// # Blocking
 /// Never.

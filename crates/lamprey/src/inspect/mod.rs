@@ -1,6 +1,6 @@
-//! What is this program doing? Every thread, what it waits for, and where.
+//! Lists of a program's threads: what each waits for, and where.
 //!
-//! [`dump`] lists them at any time, [`dump_at`] when the process gets a signal. By itself a runtime prints the same
+//! [`dump`] makes one at any time, [`dump_at`] when the process gets a signal. By itself a runtime prints the same
 //! list when all of its threads wait for each other ([`RuntimeBuilder::deadlocks`](crate::RuntimeBuilder::deadlocks)), and
 //! [`#[lamprey::test]`](macro@crate::test) when a test takes too long; a thread that holds up a worker is named
 //! ([`RuntimeBuilder::stuck_after`](crate::RuntimeBuilder::stuck_after)).

@@ -29,6 +29,8 @@ pub(crate) mod fork;
 pub(crate) mod no_wait;
 pub(crate) mod own_memory;
 pub(crate) mod stat;
+#[cfg(not(loom))]
+pub(crate) mod tasks;
 
 use crate::bug::say;
 use crate::sync_shim::Ordering;

@@ -319,8 +319,7 @@ const BODY: TaskBody = TaskBody {
 
 static BODY_HERE: TaskBody = BODY;
 
-/// Of a parasite that is listed, or cancelled, with all of its slab: its worker may look at it when it is over, because a block stays readable until its
-/// slab receives it.
+/// The body of a parasite at which its worker may look when it is over: a block stays readable until its slab receives it.
 static BODY_OUTSIDE: TaskBody = TaskBody {
     free: |task| {
         let block = block(task);
@@ -347,7 +346,7 @@ impl Parasite {
         Self::in_life(&worker.remote, &BODY_HERE, Life::running(is_shared), work)
     }
 
-    /// As [`new`](Self::new), one that its worker may look at when it is over.
+    /// A parasite as by [`new`](Self::new), at which its worker may look when it is over.
     pub(crate) fn in_sight<W>(worker: &Worker, is_shared: bool, work: W) -> Self
     where
         W: Future<Output = ()> + 'static,

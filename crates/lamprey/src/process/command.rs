@@ -163,10 +163,8 @@ impl Command {
     ) -> &mut Self {
         // Not under the lock, for `change` may wait. Only a start that nobody waits for any more could find it empty.
         let std = std::mem::replace(&mut *self.std(), process::Command::new(""));
-        let mut taken = Taken { command: self, std: Some(std) };
-        if let Some(std) = &mut taken.std {
-            change(std);
-        }
+        let mut taken = Taken { command: self, std };
+        change(&mut taken.std);
         drop(taken);
         self
     }
@@ -260,14 +258,12 @@ impl Command {
 /// The command of `std`, taken out of one that gets it back.
 struct Taken<'a> {
     command: &'a Command,
-    std: Option<process::Command>,
+    std: process::Command,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if let Some(std) = self.std.take() {
-            *self.command.std() = std;
-        }
+        std::mem::swap(&mut self.std, &mut *self.command.std());
     }
 }
 

@@ -37,15 +37,15 @@ fn tick(shared: &Weak<Shared>) {
         let start = Instant::now();
         let word = shared.ticker.sleep(rest);
         match word {
-            RESTING if rest.is_some_and(|rest| start.elapsed() >= rest) => deadlocks.look(),
-            RESTING => {}
-            _ => deadlocks.begin_anew(),
-        }
-        match word {
-            RESTING => continue,
             OVER => return,
             CALLED => return super::inspect::overflowed::print(),
-            _ => {}
+            RESTING => {
+                if rest.is_some_and(|rest| start.elapsed() >= rest) {
+                    deadlocks.look();
+                }
+                continue;
+            }
+            _ => deadlocks.begin_anew(),
         }
         since_tick += 1;
         if word == FAST && since_tick >= shared.ticker.pauses_in_slice() {

@@ -1,21 +1,24 @@
 //! Kernel threads outside of a simulation that may be about to send their first message: those that have been started since it
 //! began, and are ready to run. On a loaded machine it takes a while until they do.
 
+use crate::kernel::tasks::{self, Task};
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The kernel's unit for the time at which a thread was started: a tick of 100 a second.
 const TICK: Duration = Duration::from_millis(10);
+/// The places of a thread's state, and of when it was started, in the kernel's line.
+const STATE: usize = 0;
+const STARTED: usize = 19;
 
 /// True if one that has been started after `begin` is ready to run, or runs. False if there is no `/proc`.
 pub(super) fn are_starting(begin: Instant) -> bool {
     let Some(now) = uptime() else { return false };
     let since = now.saturating_sub(begin.elapsed() + TICK);
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let own = fs::read_link("/proc/thread-self").ok();
-    let others =
-        tasks.filter(|task| own.as_deref().and_then(|own| own.file_name()) != Some(&task.file_name()));
-    others.flat_map(|task| fs::read_to_string(task.path().join("stat"))).any(|stat| is_ready(&stat, since))
+    let own = own.as_deref().and_then(Path::file_name);
+    tasks::all().filter(|task| own != Some(&task.name)).any(|task| is_ready(&task, since))
 }
 
 /// The time since the machine was started.
@@ -24,14 +27,10 @@ fn uptime() -> Option<Duration> {
     text.split_whitespace().next()?.parse().ok().map(Duration::from_secs_f64)
 }
 
-/// True if the kernel's line about a thread says that it is ready, or runs, and was started after `since`: the first and the
-/// twentieth word behind its name.
-fn is_ready(stat: &str, since: Duration) -> bool {
-    let Some((_, words)) = stat.rsplit_once(')') else { return false };
-    let mut words = words.split_whitespace();
-    let state = words.next();
-    let started = words.nth(18).and_then(|ticks| ticks.parse::<u32>().ok());
-    state == Some("R") && started.is_some_and(|ticks| TICK * ticks >= since)
+/// True if a thread is ready, or runs, and was started after `since`.
+fn is_ready(task: &Task, since: Duration) -> bool {
+    let started = task.word(STARTED).and_then(|ticks| ticks.parse::<u32>().ok());
+    task.word(STATE) == Some("R") && started.is_some_and(|ticks| TICK * ticks >= since)
 }
 
 #[cfg(test)]
@@ -55,6 +54,7 @@ mod tests {
         });
         let old = "7 (a) b) S 1 1 1 0 -1 64 0 0 0 0 0 0 0 0 20 0 3 0 500 0 0";
         let young = old.replace(" S ", " R ");
+        let is_ready = |line: &str, since| is_ready(&Task::made_up(line), since);
         assert!(!is_ready(old, Duration::from_secs(4)));
         assert!(is_ready(&young, Duration::from_secs(4)));
         assert!(!is_ready(&young, Duration::from_secs(6)));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A group's future, name, spawn site and wait reason.
 type Alike = (*const u8, Option<Arc<str>>, Option<&'static Location<'static>>, Option<Wait>);
 
-/// What is listed for parasites that others may run and free at any moment.
+/// The text for parasites that other workers may run and free at any moment.
 const BUSY: &str = "a future that runs, or is about to";
 
 impl Worker {

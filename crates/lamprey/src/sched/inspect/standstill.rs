@@ -29,10 +29,11 @@
 //! * A wake-up of its own, now and then: an idle process must not wake up.
 //!
 //! # Checked by
-//! `tests/deadlock` (programs as subprocesses: what is found, and what must not be).
+//! `tests/programs/broken.rs` (what is found, and what must not be), `tests/inspect/forked.rs`.
 
 use super::groups::Groups;
 use super::runtimes;
+use crate::kernel::tasks;
 use crate::sched::os;
 use crate::sched::panic::Panic;
 use crate::sched::reason::Wait;
@@ -165,15 +166,12 @@ fn kernel_threads() -> Option<usize> {
 
 /// How many threads the kernel has added to the process for io_uring. They wait for operations, of which there are none.
 fn io_workers() -> usize {
-    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0 };
-    let stats = tasks.flatten().flat_map(|task| std::fs::read_to_string(task.path().join("stat")));
-    stats.filter(|stat| flags(stat).is_some_and(|flags| flags & PF_IO_WORKER != 0)).count()
+    let flags = |task: tasks::Task| task.word(FLAGS)?.parse::<u64>().ok();
+    tasks::all().filter_map(flags).filter(|flags| flags & PF_IO_WORKER != 0).count()
 }
 
-/// The kernel's flags of a thread, by the line that describes it: the seventh word after its name.
-fn flags(stat: &str) -> Option<u64> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse().ok()
-}
+/// The place of a thread's flags in the kernel's line.
+const FLAGS: usize = 6;
 
 /// The kernel's own flag of its threads for io_uring.
 const PF_IO_WORKER: u64 = 0x10;
