@@ -1,34 +1,96 @@
-//! The `lamprey` command. Each subcommand lives in its own crate; this file only knows their names.
+//! The `lamprey` command. `serve` lives in a crate of its own; the others look at a program that has opened an endpoint
+//! (`lamprey::inspect::serve`), and are a file or a folder each.
 
+mod client;
+mod dump;
+mod find;
+mod record;
+mod text;
+mod top;
+
+use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "\
-Lamprey: threads that cost nothing to speak of, and what is built with them.
+/// Lamprey: threads that cost nothing to speak of, and what is built with them.
+#[derive(Parser)]
+#[command(
+    name = "lamprey",
+    version,
+    override_usage = "lamprey COMMAND [ARGUMENTS]",
+    disable_help_subcommand = true
+)]
+struct Lamprey {
+    #[command(subcommand)]
+    command: Command,
+}
 
-Usage: lamprey COMMAND [ARGUMENTS]
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the files of a folder over HTTP (`lamprey serve --help`).
+    // Its arguments are its own: `main` takes it before.
+    Serve,
+    /// Watch the threads of a program, as they change.
+    Top(top::Options),
+    /// Print all threads of a program once: what each waits for, and where.
+    Dump(dump::Options),
+    /// Print or save what the workers of a program have done last.
+    Record(record::Options),
+}
 
-  serve DIR    serve the files of a folder over HTTP (`lamprey serve --help`)
-  --help       print this
-  --version    print the version
-";
+/// Which program to look at.
+#[derive(Args)]
+struct Target {
+    /// The address of its endpoint (HOST:PORT, or what it has printed: http://HOST:PORT/?token=TOKEN), or the number of the process.
+    #[arg(value_name = "ADDR|PID")]
+    target: String,
+    /// The token of its endpoint, if it asks for one.
+    #[arg(long, env = "LAMPREY_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let command = arguments.next();
-    match command.as_deref().map(|name| name.to_string_lossy()).as_deref() {
-        Some("serve") => swerve::command::main(arguments),
-        Some("--help" | "-h" | "help") => print(HELP),
-        Some("--version" | "-V") => print(concat!("lamprey ", env!("CARGO_PKG_VERSION"), "\n")),
-        Some(name) => refuse(&format!("`{name}` is no command")),
-        None => refuse("which command? For example `lamprey serve site`"),
+    match arguments.next() {
+        Some(name) if name == "serve" => return swerve::command::main(arguments),
+        None => return refuse("which command? For example `lamprey serve site`"),
+        Some(name) if !name.to_string_lossy().starts_with('-') && Lamprey::is_unknown(&name) => {
+            return refuse(&format!("`{}` is no command", name.to_string_lossy()));
+        }
+        Some(_) => {}
+    }
+    let done = match Lamprey::parse().command {
+        Command::Serve => unreachable!("taken above"),
+        Command::Top(options) => top::main(options),
+        Command::Dump(options) => dump::main(options),
+        Command::Record(options) => record::main(options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("lamprey: {message}");
+            ExitCode::FAILURE
+        }
     }
 }
 
-fn print(text: &str) -> ExitCode {
-    // A closed pipe: nobody wants to read it.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    ExitCode::SUCCESS
+impl Lamprey {
+    fn is_unknown(name: &std::ffi::OsStr) -> bool {
+        let this = <Self as clap::CommandFactory>::command();
+        !this.get_subcommands().any(|command| command.get_name() == name)
+    }
+}
+
+/// Writes to standard output.
+fn print(bytes: &[u8]) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // A closed pipe: nobody wants to read it.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refuse(message: &str) -> ExitCode {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 53] = [
+const BENCHES: [&str; 54] = [
     "switch",
     "yield",
     "spawn",
@@ -39,6 +39,7 @@ const BENCHES: [&str; 53] = [
     "cancel",
     "timers",
     "stalls",
+    "dump",
     "idle",
     "idle_connections",
     "fifo",

@@ -12,6 +12,7 @@ pub mod condvar;
 pub mod connections;
 pub mod damp;
 pub mod disk;
+pub mod dump;
 pub mod echo;
 pub mod fifo;
 pub mod from_outside;
@@ -51,7 +52,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 58] = [
+pub const ALL: [&Bench; 59] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -90,6 +91,7 @@ pub const ALL: [&Bench; 58] = [
     &cancel::BENCH,
     &timers::BENCH,
     &stalls::BENCH,
+    &dump::BENCH,
     &echo::BENCH,
     &idle::BENCH,
     &connections::BENCH,

@@ -4,13 +4,19 @@
 //! |---|---|
 //! | (none) | [`Async`]: the one wrapper around what reads and writes |
 //! | `axum` | [`axum`]: applications of axum, and handlers for them that block |
+//! | `dial9` | [`dial9`]: what the workers have done, for dial9's viewer of traces |
 //! | `futures-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of the crate `futures` |
 //! | `hyper` | `hyper::rt`: `Read`, `Write`, `Executor`, `Timer` |
+//! | `metrics` | [`metrics`]: what a runtime counts and measures, for the crate `metrics` |
+//! | `perfetto` | [`perfetto`]: what the workers have done, as a picture |
+//! | `pprof` | [`pprof`]: where threads wait, and for how long, as a profile |
+//! | `prometheus` | [`prometheus`]: what a runtime counts and measures, for Prometheus |
 //! | `rustls` | TLS over Lamprey's sockets, as one stream for blocking and for async code |
 //! | `stream` | `Stream` of every receiver, `Sink` of every sender |
 //! | `tokio` | [`tokio`](tokio()): crates that need tokio's context |
 //! | `tokio-io` | `AsyncRead`, `AsyncWrite`, `AsyncSeek` of tokio; no runtime of tokio |
 //! | `tower` | a `Service` from a blocking closure, and back |
+//! | `tracing` | [`tracing`]: spans that belong to Lamprey's threads |
 //! | `ureq` | a blocking HTTP client over Lamprey's sockets; `https` with `rustls` |
 //!
 //! # Examples
@@ -69,11 +75,21 @@
 
 #[cfg(feature = "axum")]
 pub mod axum;
+#[cfg(feature = "dial9")]
+pub use lamprey::inspect::dial9;
 #[cfg(any(feature = "hyper", feature = "tower"))]
 mod home;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 pub mod io;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+#[cfg(feature = "perfetto")]
+pub use lamprey::inspect::perfetto;
+#[cfg(feature = "pprof")]
+pub mod pprof;
+#[cfg(feature = "prometheus")]
+pub mod prometheus;
 #[cfg(feature = "rustls")]
 pub mod rustls;
 #[cfg(feature = "stream")]
@@ -82,8 +98,18 @@ pub mod stream;
 pub mod tokio;
 #[cfg(feature = "tower")]
 pub mod tower;
+#[cfg(feature = "tracing")]
+pub mod tracing;
 #[cfg(feature = "ureq")]
 pub mod ureq;
+#[cfg(any(
+    feature = "axum",
+    feature = "futures-io",
+    feature = "rustls",
+    feature = "tokio-io",
+    feature = "ureq"
+))]
+mod wait;
 
 #[cfg(feature = "tokio")]
 pub use crate::tokio::{Tokio, tokio};

@@ -32,6 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 //!
+//! # Errors
+//! Beside ureq's own: `Io` of kind `WouldBlock` on a host that is unwinding, as it cannot wait for the server. A destructor that is to make a
+//! request gives it to another host ([`lamprey::spawn`]).
+//!
 //! # Cancellation
 //! A host that is cancelled during a request unwinds from it, and the connection is closed.
 
@@ -43,6 +47,7 @@ mod tls;
 #[cfg(feature = "rustls")]
 pub use tls::agent_with_tls;
 
+use crate::wait::now_or_wait;
 use lamprey::net::{Shutdown, TcpStream};
 use std::fmt;
 use std::future::Future;
@@ -204,12 +209,13 @@ impl<In: Transport> Connector<In> for NoClearText {
     }
 }
 
-/// Waits for a socket call as long as ureq allows.
+/// Waits for a socket call as long as ureq allows. A host that unwinds must not wait: `WouldBlock`, as for sockets.
 fn within<T>(timeout: NextTimeout, call: impl Future<Output = io::Result<T>>) -> Result<T, Error> {
+    const WHAT: &str = "a server of HTTP";
     if timeout.after.is_not_happening() {
-        return Ok(lamprey::wait(call)?);
+        return Ok(now_or_wait(WHAT, call)??);
     }
-    match lamprey::wait(lamprey::with_timeout_async(*timeout.after, call)) {
+    match now_or_wait(WHAT, lamprey::with_timeout_async(*timeout.after, call))? {
         Ok(done) => Ok(done?),
         Err(lamprey::TimedOut) => Err(Error::Timeout(timeout.reason)),
     }

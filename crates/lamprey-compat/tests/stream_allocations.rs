@@ -52,7 +52,7 @@ where
         }
         sink.close().await.unwrap();
     });
-    assert_eq!(sum.join().unwrap(), (0..VALUES).sum());
+    assert_eq!(sum.join().unwrap(), (0..VALUES).sum::<u64>());
     COUNT.load(Ordering::Relaxed) - before
 }
 

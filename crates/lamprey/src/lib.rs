@@ -66,8 +66,13 @@
 //! * The destructors of a kernel thread's `thread_local!`s may call this crate in any order, and block. They run outside
 //!   of hosts, where the calls that start a thread beside the caller, such as [`spawn`] and [`parasite`](fn@parasite), panic; those of a
 //!   [`Handle`], and [`Builder::spawn`], which returns an error, do not. (With [`std::process::exit`] see *Unsound corners*.)
-//! * A child made by `fork` has none of its parent's threads: it must not use the parent's runtimes, nor channels and locks on which
-//!   threads of the parent wait. It may start a runtime of its own.
+//! * A child made by `fork` has none of its parent's threads: it must not use the channels and locks on which threads of the parent
+//!   wait, and its parent's runtimes end there: they start nothing, and dropping them does nothing. It may start a runtime of its own, use
+//!   all calls outside of runtimes, and use or drop the sockets, listeners and files that it has from its parent; the parent does not notice.
+//!   What is buffered or received ahead stays with the parent. A host that calls `fork` is a plain OS thread in the child,
+//!   which must end by [`std::process::exit`] or `exec`, not by a return from the host. As with `std`, fork before other threads
+//!   run, or only to `exec`: a lock that one of them holds for a moment (the allocator's, `std`'s, this crate's, a socket's that both use) stays
+//!   locked in the child for ever.
 //! * A host that overflows its stack ends the process with a message; see [`Builder::stack_size`].
 //! * `std`'s reentrant locks, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel
 //!   thread: they do not exclude the other hosts of the same worker. Write output that must not be

@@ -68,7 +68,7 @@ fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
         assert!(who.contains(here) || !cfg!(debug_assertions), "{kind}: {report}");
         assert!(!report.contains("lamprey/src/"), "{kind}: {report}");
         assert!(text.contains("LAMPREY_STACK_SIZE"), "{kind}: {text}");
-        assert!(text.matches("without_end").count() > 20, "{kind}: {text}");
+        assert!(text.contains("without_end") && text.contains(" times, and then:"), "{kind}: {text}");
         let numbers =
             text.lines().filter_map(|line| line.trim_start().split_once(": ")?.0.parse::<u32>().ok());
         assert!(numbers.max() > Some(100), "the outermost calls are shown: {kind}: {text}");
@@ -103,6 +103,42 @@ fn overflow_as(kind: &str) {
             drop(parasite.join());
         }
         _ => drop(lamprey::parasite_fn(|| without_end(0)).join()),
+    }
+}
+
+/// A stackful parasite is named with its own name, size and spawn site: at once, after it has blocked, and as a host.
+#[test]
+fn an_overflow_names_the_stackful_parasite_its_size_and_its_spawn_site() {
+    const ME: &str = "an_overflow_names_the_stackful_parasite_its_size_and_its_spawn_site";
+    const LINE: u32 = line!() + 6;
+    const BYTES: usize = 100 << 10;
+    if let Some(when) = role() {
+        runtime(1).run(move || {
+            let (tx, rx) = lamprey::channel();
+            let builder = Builder::new().name("deep").stack_size(BYTES);
+            let parasite = builder.parasite_fn(move || {
+                match &*when {
+                    "at once" => {}
+                    "inflated" => lamprey::parasite::inflate().sync(),
+                    _ => rx.recv().unwrap(),
+                }
+                without_end(0)
+            });
+            let _ = tx.send(());
+            drop(parasite.unwrap().join());
+        });
+        return;
+    }
+    for when in ["at once", "woken", "inflated"] {
+        let (output, text) = rerun(ME, when);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{when}: {text}");
+        let report = text.lines().find(|line| line.contains("stack overflow in parasite ")).expect(&text);
+        assert!(report.contains("`deep`"), "{when}: {report}");
+        assert!(report.contains(&format!("spawned at crates/lamprey/tests/crash.rs:{LINE}:")), "{report}");
+        let size: usize = report.split("size ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!((BYTES..(256 << 10) + (8 << 10)).contains(&size), "{when}: {report}");
+        assert!(text.contains("without_end") && text.contains(" times, and then:"), "{when}: {text}");
+        assert!(text.contains("For this thread: Builder::stack_size"), "{when}: {text}");
     }
 }
 

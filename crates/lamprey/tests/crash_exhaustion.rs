@@ -3,6 +3,7 @@
 mod common;
 
 use common::{count, counter, rerun, role, runtime, tick, within};
+use lamprey::sim::Machine;
 use lamprey::{Builder, JoinError, ParasiteHandle, Runtime, channel, parasite, parasite_fn, spawn};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,12 @@ fn limit_growth(bytes: u64) {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
     limit(libc::RLIMIT_AS, pages * 4096 + bytes);
+}
+
+/// Lets the process have few descriptors, and takes all of them.
+fn hold_all_descriptors() -> Vec<std::fs::File> {
+    limit(libc::RLIMIT_NOFILE, 64);
+    std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect()
 }
 
 /// Runs this test again as `role`, which must end well.
@@ -153,11 +160,7 @@ fn a_build_without_descriptors_fails_and_works_again_with_them() {
     if role().is_none() {
         return ends_well(ME, "child");
     }
-    let mut held: Vec<std::fs::File> = Vec::new();
-    limit(libc::RLIMIT_NOFILE, 64);
-    while let Ok(file) = std::fs::File::open("/dev/null") {
-        held.push(file);
-    }
+    let mut held = hold_all_descriptors();
     for spare in 0..4 {
         held.truncate(held.len() - 1);
         let error = Runtime::builder().workers(8).build().unwrap_err();
@@ -165,6 +168,55 @@ fn a_build_without_descriptors_fails_and_works_again_with_them() {
     }
     held.clear();
     assert_eq!(runtime(4).run(|| 5), 5);
+}
+
+#[test]
+fn a_simulation_without_descriptors_panics_and_works_again_with_them() {
+    const ME: &str = "a_simulation_without_descriptors_panics_and_works_again_with_them";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    let simulate = || Runtime::simulated(1).workers(3).run(|| spawn(|| 7).join().unwrap());
+    assert_eq!(simulate(), 7);
+    let mut held = hold_all_descriptors();
+    start_when_there_is_room(|| assert_eq!(simulate(), 7), &mut held);
+}
+
+/// What the system's refusal of a machine leaves: an error, and then none, with more descriptors.
+fn start_when_there_is_room(start: impl Fn(), held: &mut Vec<std::fs::File>) {
+    let mut refused = 0;
+    while let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&start)) {
+        let text = panic.downcast_ref::<String>().map_or("", String::as_str);
+        assert!(text.contains("cannot be started: Too many open files"), "{refused} refused: {text}");
+        refused += 1;
+        held.truncate(held.len() - 1);
+    }
+    assert!(refused > 0 && !held.is_empty(), "{refused} refused");
+}
+
+#[test]
+fn a_machine_without_descriptors_is_not_made_and_the_next_attempt_makes_it() {
+    const ME: &str = "a_machine_without_descriptors_is_not_made_and_the_next_attempt_makes_it";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    Runtime::simulated(1).workers(3).run(|| {
+        let machine = || Machine::new("database");
+        let mut held = hold_all_descriptors();
+        start_when_there_is_room(|| drop(machine()), &mut held);
+        held.clear();
+        assert!(machine().is_up());
+        assert_eq!(machine().spawn(|| Machine::here().name().to_owned()).join().unwrap(), "database");
+        // The same once it has been up.
+        machine().crash();
+        while machine().is_up() {
+            lamprey::yield_now();
+        }
+        lamprey::sleep(Duration::from_millis(1)); // its threads end
+        held = hold_all_descriptors();
+        start_when_there_is_room(|| machine().restart(), &mut held);
+        assert_eq!(machine().spawn(|| 5).join().unwrap(), 5);
+    });
 }
 
 /// A runtime in which no parasite can have a stack, nor the worker one for parasites.

@@ -41,7 +41,7 @@ fn a_million_hosts_wait_on_one_channel() {
         check_memory(before, MILLION);
         (0..MILLION as u64).for_each(|n| tx.send(n).unwrap());
         let sum: u64 = hosts.into_iter().map(|host| host.join().unwrap()).sum();
-        assert_eq!(sum, (0..MILLION as u64).sum());
+        assert_eq!(sum, (0..MILLION as u64).sum::<u64>());
         // Their stacks serve others.
         assert_eq!(spawn(|| 1).join().unwrap(), 1);
     });

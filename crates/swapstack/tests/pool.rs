@@ -226,6 +226,30 @@ fn the_high_water_mark_counts_from_the_deepest_page() {
 }
 
 #[test]
+fn what_is_forgotten_counts_no_more() {
+    for guard in [GuardKind::Best, GuardKind::Mapped] {
+        let pool = StackPool::new(PoolConfig::default().guard(guard));
+        let stack = pool.take(256 * KIB).unwrap();
+        let top = stack.top().addr().get();
+        mark(&stack, 1);
+        // SAFETY: nobody uses the stack; `mark` has written its lowest word and its highest one.
+        unsafe {
+            stack.top().sub(9000).write(1);
+            assert!(stack.forget_below(top - 10_000));
+            assert!((9000..9000 + 4096).contains(&stack.high_water()), "{}", stack.high_water());
+            assert_eq!(stack.limit().cast::<u64>().read(), 0, "its memory was given back");
+            assert_ne!(stack.top().cast::<u64>().sub(1).read(), 0, "and that above was not");
+            // Below the stack there is nothing to forget, above it all of it.
+            assert!(stack.forget_below(stack.limit().addr().get() - 1) && stack.high_water() > 0);
+            assert!(stack.forget_below(usize::MAX));
+        }
+        assert!(stack.high_water() <= 4096, "only the page of the top can be left");
+        pool.give(stack);
+        conformance::check(|| pool.take(256 * KIB).unwrap());
+    }
+}
+
+#[test]
 fn a_stack_outlives_its_pool() {
     let pool = pool();
     let (stack, large) = (pool.take(16 * KIB).unwrap(), pool.take(1 << 20).unwrap());

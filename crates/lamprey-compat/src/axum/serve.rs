@@ -5,6 +5,7 @@ use super::accept::serve_until;
 use super::connection;
 use super::listener::Listener;
 use super::make::MakeService;
+use crate::wait::now_or_wait;
 use std::fmt;
 use std::future::{Future, IntoFuture, Pending, pending};
 use std::io;
@@ -133,7 +134,7 @@ impl<L: Listener, M: MakeService<L, K>, K: 'static> Serve<L, M, K> {
     /// Serves, in blocking code.
     ///
     /// # Errors
-    /// As [`serve`].
+    /// Those of [`serve`], and `WouldBlock` on a host that is unwinding.
     ///
     /// # Cancellation
     /// As [`serve`].
@@ -141,7 +142,7 @@ impl<L: Listener, M: MakeService<L, K>, K: 'static> Serve<L, M, K> {
     /// # Blocking
     /// The calling host waits.
     pub fn run(self) -> io::Result<()> {
-        lamprey::wait(self.into_future())
+        now_or_wait("clients", self.into_future())?
     }
 }
 
@@ -181,7 +182,7 @@ where
     /// Serves, in blocking code.
     ///
     /// # Errors
-    /// As [`serve`].
+    /// Those of [`serve`], and `WouldBlock` on a host that is unwinding.
     ///
     /// # Cancellation
     /// As [`serve`].
@@ -189,7 +190,7 @@ where
     /// # Blocking
     /// The calling host waits.
     pub fn run(self) -> io::Result<()> {
-        lamprey::wait(self.into_future())
+        now_or_wait("clients", self.into_future())?
     }
 }
 

@@ -43,9 +43,11 @@ where
 {
     #[track_caller]
     fn execute(&self, future: F) {
-        match self.home.given() {
-            Some(home) if Handle::current().is_none() => home.parasite(future).detach(),
-            _ => later(move || lamprey::parasite(future).detach()),
+        match (Handle::current(), self.home.given()) {
+            (Some(here), _) => later(here, move || lamprey::parasite(future).detach()),
+            (None, Some(home)) => home.parasite(future).detach(),
+            // Panics, and says why.
+            (None, None) => lamprey::parasite(future).detach(),
         }
     }
 }

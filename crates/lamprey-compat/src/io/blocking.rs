@@ -10,10 +10,10 @@ pub use of_futures::OfFutures;
 #[cfg(feature = "tokio-io")]
 pub use of_tokio::OfTokio;
 
-use lamprey::Handle;
+use crate::wait::now_or_wait;
 use std::fmt;
 use std::future::poll_fn;
-use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, IoSlice, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -114,18 +114,9 @@ impl<T: Unpin, K: WriteBy<T>> Blocking<T, K> {
     }
 }
 
-/// Waits until `poll` is ready. A host that unwinds must not wait.
-fn wait<R>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<io::Result<R>>) -> io::Result<R> {
-    if !(std::thread::panicking() && Handle::current().is_some()) {
-        return lamprey::wait(poll_fn(poll));
-    }
-    match poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => {
-            let text = "a host that is unwinding cannot wait for a reader or writer of another library";
-            Err(io::Error::new(ErrorKind::WouldBlock, text))
-        }
-    }
+/// Waits until `poll` is ready.
+fn wait<R>(poll: impl FnMut(&mut Context<'_>) -> Poll<io::Result<R>>) -> io::Result<R> {
+    now_or_wait("a reader or writer of another library", poll_fn(poll))?
 }
 
 /// Who calls may rely on it.

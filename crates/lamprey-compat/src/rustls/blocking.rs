@@ -3,14 +3,14 @@
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use lamprey::sync::{Mutex, MutexGuard};
 
 use super::TlsStream;
 use super::duplex::Duplex;
+use crate::wait::now_or_wait;
 
 impl<S: Duplex> TlsStream<S> {
     /// Completes the handshake. `connect` and `accept` have done so; a stream that `client` or `server` has returned does it
@@ -161,17 +161,12 @@ fn turn(direction: &Mutex<()>) -> io::Result<MutexGuard<'_, ()>> {
     direction.lock().or_else(|error| error.into_guard().ok_or(io::ErrorKind::WouldBlock.into()))
 }
 
-/// Waits for `call`, at most as long as `limit`. A thread that unwinds must not wait: `WouldBlock`, as for sockets.
+/// Waits for `call`, at most as long as `limit`. A host that unwinds must not wait: `WouldBlock`, as for sockets.
 fn within<T>(limit: Option<Duration>, call: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    if std::thread::panicking() {
-        return match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(done) => done,
-            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
-        };
-    }
+    const WHAT: &str = "the peer of a TLS stream";
     match limit {
-        None => lamprey::wait(call),
-        Some(limit) => lamprey::wait(lamprey::with_timeout_async(limit, call))?,
+        None => now_or_wait(WHAT, call)?,
+        Some(limit) => now_or_wait(WHAT, lamprey::with_timeout_async(limit, call))??,
     }
 }
 

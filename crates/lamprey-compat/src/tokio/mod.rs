@@ -132,7 +132,8 @@ impl<F: Future> Tokio<F> {
     /// Blocks the calling thread until the future is ready: [`lamprey::wait`].
     ///
     /// # Panics
-    /// With the future's own panic, and if tokio's runtime cannot be started.
+    /// With the future's own panic, and if tokio's runtime cannot be started; on a host that is unwinding, if the future is not ready at
+    /// once.
     ///
     /// # Cancellation
     /// A cancelled thread drops the future and unwinds from here.

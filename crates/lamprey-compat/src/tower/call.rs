@@ -12,6 +12,9 @@ use tower_service::Service;
 /// # Errors
 /// The service's.
 ///
+/// # Panics
+/// On a host that is unwinding, if the response is not there at once: as [`lamprey::wait`].
+///
 /// # Cancellation
 /// A host that is cancelled, or out of time, drops the future of the response and unwinds. A service that was made ready and has not
 /// been called may keep what it has reserved (a permit, for example) until it is called or dropped.

@@ -6,6 +6,7 @@ mod common;
 mod http1;
 mod http2;
 mod limits;
+mod machines;
 mod peers;
 
 use bytes::Bytes;

@@ -187,6 +187,6 @@ fn a_waiting_stream_is_woken_by_the_end() {
         let waiting = parasite(rx.into_stream().collect::<Vec<_>>());
         yield_until("it waits", || !waiting.is_finished());
         drop(tx);
-        assert_eq!(waiting.join().unwrap(), []);
+        assert_eq!(waiting.join().unwrap(), Vec::<u32>::new());
     });
 }

@@ -9,6 +9,7 @@
 //!    links.
 
 use crate::events::{FutureEvt, future_evt};
+use crate::queue::swept::Swept;
 use crate::sched::coop;
 use crate::scope::CancelToken;
 use crate::sync::IVar;
@@ -72,16 +73,16 @@ pub(super) struct Run {
     /// Why the token was cancelled; the first reason counts.
     reason: OnceLock<Ended>,
     ended: IVar<Ended>,
-    links: Mutex<Vec<Weak<Run>>>,
+    links: Mutex<Swept<Weak<Run>>>,
 }
 
 impl Run {
     fn new() -> Arc<Self> {
         let (token, reason) = (CancelToken::new(), OnceLock::new());
-        Arc::new(Self { token, reason, ended: IVar::new(), links: Mutex::default() })
+        Arc::new(Self { token, reason, ended: IVar::new(), links: Mutex::new(Swept::new()) })
     }
 
-    fn links(&self) -> MutexGuard<'_, Vec<Weak<Self>>> {
+    fn links(&self) -> MutexGuard<'_, Swept<Weak<Self>>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -104,7 +105,7 @@ impl Run {
     /// It has ended: tells who watches, and ends those that are linked to it.
     pub(super) fn end(&self, how: Ended) {
         let _ = self.ended.put(how); // an error: it has ended before
-        let linked = std::mem::take(&mut *self.links());
+        let linked = self.links().take();
         linked.iter().filter_map(Weak::upgrade).for_each(|run| run.cancel(Ended::Linked));
     }
 }
@@ -115,10 +116,11 @@ pub(super) fn link(one: &Arc<Run>, other: &Arc<Run>) {
         return;
     }
     for (from, to) in [(one, other), (other, one)] {
+        // The weak ends have no destructor but their own; still they are dropped after the lock.
         let mut links = from.links();
-        links.retain(|run| run.upgrade().is_some_and(|run| !run.has_ended()));
-        links.push(Arc::downgrade(to));
+        let over = links.push(Arc::downgrade(to), |run| run.upgrade().is_none_or(|run| run.has_ended()));
         drop(links);
+        drop(over);
         if from.has_ended() {
             to.cancel(Ended::Linked);
         }

@@ -35,6 +35,7 @@ use std::time::Duration;
 #[doc(alias = "bounded")]
 #[doc(alias = "unbounded")]
 #[doc(alias = "sync_channel")]
+#[track_caller]
 pub fn channel_of<T>(capacity: impl Into<Option<usize>>) -> (Sender<T>, Receiver<T>) {
     match capacity.into() {
         Some(0) => {

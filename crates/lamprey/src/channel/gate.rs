@@ -67,14 +67,20 @@ pub(crate) use weak::weak;
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
+use crate::sched::made::Made;
 use crate::sched::parasite::task::Form;
 use crate::sync_shim::left_out;
 use node::GateWaiter;
 pub(crate) use node::PendingWake;
+use std::mem::offset_of;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 /// A state, its two wait queues, and the lock around them.
-pub(crate) struct Gate<S>(Guarded<Inner<S>>);
+pub(crate) struct Gate<S> {
+    guarded: Guarded<Inner<S>>,
+    made: Made,
+}
 
 struct Inner<S> {
     state: S,
@@ -117,13 +123,23 @@ impl<S> std::panic::RefUnwindSafe for Gate<S> {}
 impl<S> Gate<S> {
     /// Not `const` under loom, whose atomics cannot be created at compile time.
     #[cfg(loom)]
+    #[track_caller]
     pub(crate) fn new(state: S) -> Self {
-        Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
+        let queues = [const { Queue::new() }; 2];
+        Self {
+            guarded: Guarded::new(Inner { state, queues }),
+            made: Made::new(Location::caller(), offset_of!(Self, made)),
+        }
     }
 
     #[cfg(not(loom))]
+    #[track_caller]
     pub(crate) const fn new(state: S) -> Self {
-        Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
+        let queues = [const { Queue::new() }; 2];
+        Self {
+            guarded: Guarded::new(Inner { state, queues }),
+            made: Made::new(Location::caller(), offset_of!(Self, made)),
+        }
     }
 
     /// Runs `section` under the lock, and then delivers its pending wakes. `section` runs no user code
@@ -139,7 +155,7 @@ impl<S> Gate<S> {
         // Out parameters: copying a result struct right after its fields were stored defeats store
         // forwarding.
         let (mut pending_wake, mut all) = (None, 0);
-        let mut inner = self.0.enter();
+        let mut inner = self.guarded.enter();
         let result = section(&mut inner.value().section(&mut pending_wake, &mut all));
         drop(inner);
         self.pay(pending_wake, all, form);
@@ -150,7 +166,7 @@ impl<S> Gate<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt<F: Op<S>>(&self, op: &mut F) -> Option<F::Output> {
         let (mut pending_wake, mut all) = (None, 0);
-        let mut inner = self.0.enter();
+        let mut inner = self.guarded.enter();
         let result = op.attempt(&mut inner.value().section(&mut pending_wake, &mut all));
         drop(inner);
         self.pay(pending_wake, all, Form::AsTask);
@@ -175,13 +191,13 @@ impl<S> Gate<S> {
     fn wake_rounds(&self, queues: u8) {
         let mut last = Vec::new();
         for queue in (0..2).filter(|queue| queues & (1 << queue) != 0) {
-            let round = self.0.with(|inner| {
+            let round = self.guarded.with(|inner| {
                 inner.queues[queue].round = inner.queues[queue].round.wrapping_add(1);
                 inner.queues[queue].round
             });
             loop {
                 let mut pending_wake = [const { None }; 16];
-                self.0.with(|inner| {
+                self.guarded.with(|inner| {
                     for place in &mut pending_wake {
                         *place = inner.queues[queue].take_of_before(round);
                     }

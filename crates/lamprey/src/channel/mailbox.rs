@@ -98,6 +98,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVER, Wait::Recv);
 #[doc(alias = "unbounded")]
 #[doc(alias = "unbounded_channel")]
 #[doc(alias = "mpsc")]
+#[track_caller]
 pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
     let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, is_closed: false };
     let gate = Arc::new(Gate::new(post));

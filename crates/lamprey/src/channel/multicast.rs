@@ -91,6 +91,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[doc(alias = "broadcast")]
 #[doc(alias = "pubsub")]
 #[doc(alias = "fanout")]
+#[track_caller]
 pub fn multicast<T>() -> (Sender<T>, Receiver<T>) {
     let last = Link::new();
     let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1, is_closed: false }));

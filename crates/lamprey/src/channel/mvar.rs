@@ -110,11 +110,13 @@ pub struct MVar<T>(Arc<Gate<MVarState<T>>>);
 
 impl<T> MVar<T> {
     /// A full variable.
+    #[track_caller]
     pub fn new(value: T) -> Self {
         Self(Arc::new(Gate::new(MVarState::Full(value))))
     }
 
     /// An empty variable.
+    #[track_caller]
     pub fn empty() -> Self {
         Self(Arc::new(Gate::new(MVarState::Empty)))
     }

@@ -8,6 +8,7 @@ use super::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
 use crate::events::algebra::awaitable;
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use crate::events::{Event, Wrap};
+use crate::sched::parts::Told as Named;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -105,6 +106,10 @@ impl Steps for Told {
     fn decide(&self, won: bool) {
         self.0.decide(won);
     }
+
+    fn tell(&self, told: &mut Named<'_>) {
+        self.0.tell(told);
+    }
 }
 
 impl Branch for Told {
@@ -164,6 +169,10 @@ impl<B: Steps> Steps for Nacked<B> {
 
     fn is_refused(&self) -> bool {
         self.inner.is_refused()
+    }
+
+    fn tell(&self, told: &mut Named<'_>) {
+        self.inner.tell(told);
     }
 
     fn refuse(&self) -> bool {

@@ -212,11 +212,14 @@ impl<T> Future for ClosedFuture<'_, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if sched::gives_way(cx) {
+            return Poll::Pending;
+        }
         self.0.unwatch();
         if self.0.is_refused() {
             return Poll::Ready(());
         }
-        let waiter = Waiter::of(cx).keep();
+        let waiter = Waiter::of(cx, Wait::Recv.into()).keep();
         self.0.is_watching = self.0.cell().watch(waiter);
         if self.0.is_watching {
             return Poll::Pending;
@@ -299,7 +302,7 @@ impl<T> Receiver<T> {
         }
         let waited = if self.forget(old) {
             let enter = |me| self.change(None, Some(me));
-            wait::wait(Wait::Recv, deadline, enter, |me| self.change(Some(me), None))
+            wait::wait(Wait::Recv.on(self), deadline, enter, |me| self.change(Some(me), None))
         } else {
             Waited::Done
         };
@@ -402,6 +405,9 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if sched::gives_way(cx) {
+            return Poll::Pending;
+        }
         let old = match self.take() {
             Ok(result) => return Poll::Ready(result),
             Err(old) => old,
@@ -409,7 +415,7 @@ impl<T> Future for Receiver<T> {
         if old.is_some_and(|old| old.is_of(cx)) {
             return Poll::Pending;
         }
-        let waiter = Waiter::of(cx).keep();
+        let waiter = Waiter::of(cx, Wait::Recv.into()).keep();
         if self.forget(old) && self.change(None, Some(waiter)) {
             return Poll::Pending;
         }

@@ -93,6 +93,7 @@ use std::time::Duration;
 #[doc(alias = "request")]
 #[doc(alias = "ask")]
 #[doc(alias = "actor")]
+#[track_caller]
 pub fn rpc<Q, A>() -> (Client<Q, A>, Server<Q, A>) {
     let (tx, rx) = rendezvous::channel();
     (Client(tx), Server(rx))

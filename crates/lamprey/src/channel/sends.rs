@@ -56,6 +56,11 @@ pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// fn keep(_: impl lamprey::Sends<std::rc::Rc<u8>>) {}
 /// keep(lamprey::unbounded().0);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot send values of type `{T}` from any thread",
+    label = "no sender of `{T}`",
+    note = "the senders of all kinds of channels are, if their values are `Send`: these cross kernel threads"
+)]
 pub trait Sends<T>: Send + Sync {
     /// Sends `value`, waiting if the kind of channel must.
     ///
@@ -139,6 +144,11 @@ pub trait Sends<T>: Send + Sync {
 ///     assert_eq!(first(&mut [Box::new(of_a), Box::new(of_b)]), 5);
 /// });
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot receive values of type `{T}` on any thread",
+    label = "no receiver of `{T}`",
+    note = "the receivers of all kinds of channels are, if their values are `Send`: these cross kernel threads"
+)]
 pub trait Receives<T>: Send {
     /// Takes the next value, waiting for it.
     ///

@@ -34,7 +34,7 @@
 //!         s.spawn(|| produce(&place));
 //!         s.spawn(|| consume(&place)).join().unwrap()
 //!     });
-//!     assert_eq!(sum, (0..BLOCKS * 8).sum());
+//!     assert_eq!(sum, (0..BLOCKS * 8).sum::<u32>());
 //! });
 //! ```
 //!
@@ -159,6 +159,7 @@ where
 
 impl<T> SwapChannel<T> {
     /// A new channel without waiters.
+    #[track_caller]
     pub fn new() -> Self {
         let (tx, rx) = rendezvous::channel_of_offers();
         Self { tx, rx }

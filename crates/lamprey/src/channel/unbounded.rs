@@ -77,6 +77,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[doc(alias = "unbounded_channel")]
 #[doc(alias = "mpmc")]
 #[doc(alias = "queue")]
+#[track_caller]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let pile = Pile { chunks: Chunks::new(), count: 0, senders: 1, receivers: 1, is_closed: false };
     let gate = Arc::new(Gate::new(pile));

@@ -84,6 +84,7 @@ const TURN: WaitSpec = WaitSpec::new(SENDERS, Wait::Watch);
 /// ```
 #[doc(alias = "latest")]
 #[doc(alias = "signal")]
+#[track_caller]
 pub fn watch<T>(value: T) -> (Sender<T>, Receiver<T>) {
     let state = WatchState {
         value: Arc::new(value),

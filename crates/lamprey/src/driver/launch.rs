@@ -3,7 +3,9 @@
 use super::backend::Io;
 use super::pool::{self, Limits, Pools, Shares};
 use super::reactor::Reactor;
+use crate::kernel::fork;
 use crate::memory::lasting::lasting_local;
+use crate::sched::forked;
 use crate::sched::guard::mark_generators;
 use crate::sched::panic_hook::install_hook;
 use crate::sched::runtime::{Config, PolicyFactory};
@@ -14,7 +16,7 @@ use crate::sched::timers::{self, TimerSource};
 use crate::sched::virtual_worker::{Locals, VirtualWorker};
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use swapstack::{PoolConfig, StackPool};
 
 /// The configuration of a runtime.
@@ -89,10 +91,25 @@ impl Locals for OfWorker {
     }
 }
 
+/// A child made by `fork` on a host does without the worker.
+fn leave_workers_when_forked() {
+    static ONCE: Once = Once::new();
+    extern "C" fn in_child() {
+        if forked::leave_worker() {
+            let mut left = OfWorker::default();
+            left.exchange();
+            // Its parent's: not to be closed.
+            std::mem::forget(left);
+        }
+    }
+    ONCE.call_once(|| fork::in_children(in_child));
+}
+
 fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     crate::overflow::install();
     install_hook();
     mark_generators();
+    leave_workers_when_forked();
     // Nobody knows what an event loop of the program waits for.
     let are_known = launch.sources.is_empty() && launch.source_threads.is_empty();
     let mut sources = launch.sources;

@@ -8,6 +8,7 @@
 //! # Rejected
 //! * Using a runtime of the program: there may be several, and each may end while the future waits.
 //! * One kernel thread with an epoll and a heap of deadlines: a second implementation of both.
+//! * One for a process and the children that it makes by `fork`: the worker is a kernel thread, which the children do not have.
 //! * Stopping it when it is unused: a future may come at any time, and a sleeping kernel thread costs little.
 
 use crate::sync_shim::watched::Mutex;
@@ -20,6 +21,7 @@ use super::launch::{Launch, launch};
 use super::pool;
 use super::reactor::Reactor;
 use crate::cancel::shield;
+use crate::kernel::fork::PerProcess;
 use crate::sched::affinity::unpinned;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Notifier;
@@ -38,6 +40,12 @@ pub(crate) struct Outside {
     _runtime: Arc<Shared>,
 }
 
+#[derive(Default)]
+struct Place {
+    outside: OnceLock<Outside>,
+    starting: Mutex<()>,
+}
+
 /// The instance of this process; starts it if it has not been started.
 ///
 /// # Errors
@@ -48,19 +56,19 @@ pub(crate) struct Outside {
 /// all of this themselves; only a host that unwinds, whose worker fires no timer while it polls, uses this
 /// too.
 pub(crate) fn outside() -> io::Result<&'static Outside> {
-    static OUTSIDE: OnceLock<Outside> = OnceLock::new();
-    static STARTING: Mutex<()> = Mutex::new(());
-    if let Some(outside) = OUTSIDE.get() {
+    static PLACE: PerProcess<Place> = PerProcess::new();
+    let place = PLACE.get();
+    if let Some(outside) = place.outside.get() {
         return Ok(outside);
     }
-    let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-    if OUTSIDE.get().is_none() {
+    let _one_at_a_time = place.starting.lock().unwrap_or_else(PoisonError::into_inner);
+    if place.outside.get().is_none() {
         // On a new kernel thread: a host that unwinds could not wait for the first host of the new runtime.
         let started =
             std::thread::Builder::new().name("lamprey-start".to_owned()).spawn(unpinned(start))?.join();
-        let _ = OUTSIDE.set(started.map_err(|_| io::Error::other("the start of a runtime panicked"))??);
+        let _ = place.outside.set(started.map_err(|_| io::Error::other("the start of a runtime panicked"))??);
     }
-    OUTSIDE.get().ok_or_else(|| crate::bug::bug!("a cell that has been set is empty"))
+    place.outside.get().ok_or_else(|| crate::bug::bug!("a cell that has been set is empty"))
 }
 
 fn start() -> io::Result<Outside> {

@@ -221,7 +221,10 @@ impl PoolShared {
     /// Takes a call back. False if a pool thread has taken it.
     fn withdraw(&self, is_it: impl Fn(&PoolCall) -> bool) -> bool {
         let mut state = self.lock();
-        let place = state.queue.iter().position(is_it);
+        // From both ends at once: calls are withdrawn in the order in which they came, or the other way round.
+        let mut both = state.queue.iter().zip(state.queue.iter().rev()).enumerate();
+        let found = both.find(|(_, (front, back))| is_it(front) || is_it(back));
+        let place = found.map(|(at, (front, _))| if is_it(front) { at } else { state.queue.len() - 1 - at });
         let call = place.and_then(|place| state.queue.remove(place));
         drop(state);
         // A future's call may be dropped here, and with it what the program owns.

@@ -9,10 +9,15 @@
 //! * The worker that owns the reactor adds registrations; the reactor for futures outside of every worker is
 //!   used by all threads. The thread that drops a socket removes its registration. After [`Reactor::retire`]
 //!   nothing can be added and the table is empty.
+//! * A child made by `fork` shares the epoll instance with its parent: what it removed would be removed for the parent, and what it
+//!   added would be reported to it. So it does neither, and registers with a reactor of its own what it waits for
+//!   ([`is_here`](Reactor::is_here)).
 //!
 //! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it
 //! locks one.
 
+#[cfg(not(loom))]
+use crate::kernel::fork::Process;
 use crate::memory::lasting::lasting_local;
 use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::cell::RefCell;
@@ -52,6 +57,9 @@ pub(crate) struct Reactor {
     count: AtomicUsize,
     /// Another worker has done the owner's work since the owner last did it. A hint.
     helped: AtomicBool,
+    /// The one whose kernel thread polls.
+    #[cfg(not(loom))]
+    process: Process,
 }
 
 #[derive(Debug)]
@@ -72,8 +80,14 @@ impl Reactor {
     pub(crate) fn install() -> io::Result<Arc<Self>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let slots = Mutex::new(Slots { live: true, table: Slab::new() });
-        let reactor =
-            Arc::new(Self { epoll, slots, count: AtomicUsize::new(0), helped: AtomicBool::new(false) });
+        let reactor = Arc::new(Self {
+            epoll,
+            slots,
+            count: AtomicUsize::new(0),
+            helped: AtomicBool::new(false),
+            #[cfg(not(loom))]
+            process: Process::this(),
+        });
         CURRENT.with(|current| *current.borrow_mut() = Some(Arc::clone(&reactor)));
         Ok(reactor)
     }
@@ -87,6 +101,14 @@ impl Reactor {
     #[cfg(not(loom))]
     pub(super) fn exchange(kept: &mut Option<Arc<Self>>) {
         CURRENT.with(|current| std::mem::swap(&mut *current.borrow_mut(), kept));
+    }
+
+    /// False in a child made by `fork`: nobody polls there.
+    pub(crate) fn is_here(&self) -> bool {
+        #[cfg(not(loom))]
+        return self.process.is_this();
+        #[cfg(loom)]
+        true
     }
 
     /// Registers `fd`, edge-triggered and for both directions; an edge for what is ready now comes at once.
@@ -130,8 +152,11 @@ impl Reactor {
     }
 
     /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set
-    /// when it is closed, and its events would keep coming.
+    /// when it is closed, and its events would keep coming. Does nothing in a child made by `fork`.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>, key: usize) {
+        if !self.is_here() {
+            return;
+        }
         let gone = self.forget(key);
         let duplicate = gone.as_ref().and_then(|slot| slot.duplicate.as_ref());
         // An error means that the descriptor is not in the set, which is the aim.
@@ -164,6 +189,8 @@ impl Reactor {
         found: &mut Vec<(Arc<Readiness>, EventFlags)>,
     ) {
         self.look_up(events, found);
+        #[cfg(not(loom))]
+        crate::sched::count_io_events(found.len());
         for (readiness, flags) in found.drain(..) {
             let ended = flags.intersects(EventFlags::HUP | EventFlags::ERR);
             let read = ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI);

@@ -52,7 +52,7 @@ use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, left_
 use crate::world::buggify;
 use std::cell::OnceCell;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
@@ -63,6 +63,8 @@ use super::poll;
 use super::reactor::Reactor;
 use super::wakes::{FdWaiter, Wakes};
 use crate::queue::list::{List, Node};
+#[cfg(not(loom))]
+use crate::sched::record::io::KernelWait;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait};
 
@@ -187,6 +189,9 @@ impl Readiness {
         let Some(reactor) = Reactor::current() else {
             return super::block(|| self.wait_in_poll(fd, interest, seen, deadline));
         };
+        if interest != Interest::Close {
+            KernelWait::on(reason, fd).begins();
+        }
         self.wait_with(reactor, fd, interest, seen, reason, deadline)
     }
 
@@ -220,7 +225,7 @@ impl Readiness {
             node.get()
                 .is_some_and(|node| unsafe { self.lock().waiters(interest).remove(NonNull::from(node)) })
         };
-        match wait::wait(reason, deadline, enter, leave) {
+        match wait::wait(reason.on_descriptor(fd.as_raw_fd()), deadline, enter, leave) {
             Waited::Left(Early::Cancelled) => sched::unwind_cancelled(),
             Waited::Left(Early::TimedOut) => Err(io::ErrorKind::TimedOut.into()),
             // Also after a late wake: the next wait sees the cancellation again.
@@ -241,6 +246,12 @@ impl Readiness {
         }
         match &state.home {
             None => {
+                let key = reactor.add(fd, self)?;
+                state.home = Some(Home { reactor, key });
+            }
+            Some(home) if !home.reactor.is_here() => {
+                // That of the parent of this process, which goes on there. (The descriptor may be in the set of a socket that shares
+                // it, so `reactor` may need a duplicate.)
                 let key = reactor.add(fd, self)?;
                 state.home = Some(Home { reactor, key });
             }
@@ -274,8 +285,15 @@ impl Readiness {
         }
         // Checked after the push, so a `close`, or an edge of the ring, writes to the eventfd from now on. (Without an
         // eventfd `poll::wait` checks at intervals.)
-        let result =
-            if is_over() { Ok(()) } else { poll::wait(fd, interest, wake_fd.as_ref(), deadline, is_over) };
+        let result = if is_over() {
+            Ok(())
+        } else {
+            poll::wait(fd, interest, wake_fd.as_ref(), deadline, is_over).map(|has_more| {
+                if has_more {
+                    self.set_more_than_bytes();
+                }
+            })
+        };
         if let Some(wake_fd) = &wake_fd {
             self.lock().polling.retain(|other| !Arc::ptr_eq(other, wake_fd));
         }
@@ -289,9 +307,10 @@ impl Readiness {
         self.more.load(Ordering::Relaxed)
     }
 
-    /// Before the [`edge`](Self::edge) with which the kernel has reported the end of the stream, an error or urgent data.
+    /// Before the [`edge`](Self::edge) with which the kernel has reported the end of the stream, an error or urgent data; also
+    /// after a wait in `poll(2)` in which it did, for the caller itself.
     pub(crate) fn set_more_than_bytes(&self) {
-        // Relaxed: the count of edges publishes it.
+        // Relaxed: the count of edges publishes it, or it is for the caller.
         self.more.store(true, Ordering::Relaxed);
     }
 

@@ -16,6 +16,7 @@ mod macros;
 
 use super::algebra::{Choose, Event, Events, Group, choose};
 use super::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::sched::parts::Told;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -104,6 +105,7 @@ impl Group for NoArms {
     fn is_refused(&self, _: usize) -> bool {
         false
     }
+    fn tell(&self, _: usize, _: &mut Told<'_>) {}
     fn refuse(&self, _: usize) -> bool {
         false
     }
@@ -173,6 +175,9 @@ impl<L: Group, B: Branch> Group for Arms<L, B> {
     }
     fn is_refused(&self, at: usize) -> bool {
         ask!(self, at, false, last => last.is_refused(), before => before.is_refused(at))
+    }
+    fn tell(&self, at: usize, told: &mut Told<'_>) {
+        ask!(self, at, (), last => last.tell(told), before => before.tell(at, told));
     }
     fn refuse(&self, at: usize) -> bool {
         ask!(self, at, false, last => last.refuse(), before => before.refuse(at))

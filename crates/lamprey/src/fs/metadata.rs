@@ -7,6 +7,7 @@ use super::perform::block_async;
 use super::perform::{perform, perform_async};
 use crate::driver::uring::op::stat;
 use crate::kernel;
+use crate::sched::coop;
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Permissions};
@@ -281,10 +282,11 @@ fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
 /// # Errors
 /// `InvalidInput` for a path with a zero byte.
 pub(super) fn c_path(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| {
+    let made = CString::new(path.as_os_str().as_bytes()).map_err(|_| {
         io::Error::new(
             ErrorKind::InvalidInput,
             format!("the path {path:?} has a zero byte, which no path may"),
         )
-    })
+    });
+    coop::looked(made, Result::is_err)
 }

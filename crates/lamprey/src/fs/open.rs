@@ -7,6 +7,7 @@ use super::perform::{block, block_async, perform, perform_async};
 use super::simulated::{machine, on_disk, on_disk_async, opened};
 use crate::driver::uring::op::open;
 use crate::parasite::wait;
+use crate::sched::coop;
 use crate::world::disk::{Call, Disks, Key};
 use crate::world::{MachineId, World};
 use std::ffi::CStr;
@@ -158,6 +159,10 @@ impl OpenOptions {
 
     /// The flags of `open(2)`.
     fn flags(&self) -> io::Result<i32> {
+        coop::looked(self.checked_flags(), Result::is_err)
+    }
+
+    fn checked_flags(&self) -> io::Result<i32> {
         let invalid = |text| Err(io::Error::new(ErrorKind::InvalidInput, text));
         let access = match (self.read, self.write || self.append) {
             (true, false) => libc::O_RDONLY,

@@ -1,5 +1,6 @@
 //! Settings of a socket value.
 
+use crate::sched::coop;
 use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
 use std::io;
 use std::time::Duration;
@@ -11,8 +12,6 @@ pub(crate) struct Options {
     pub(crate) write_timeout: Timeout,
     nonblocking: AtomicBool,
     zero_copy: AtomicBool,
-    /// A datagram socket has been shut down for reading.
-    read_is_shut: AtomicBool,
 }
 
 impl Options {
@@ -38,25 +37,12 @@ impl Options {
         self.zero_copy.store(on, Ordering::Relaxed);
     }
 
-    pub(crate) fn read_is_shut(&self) -> bool {
-        // Acquire: pairs with the Release in `set_read_is_shut`; whoever sees it finds the socket shut down.
-        self.read_is_shut.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_read_is_shut(&self) {
-        // Release: pairs with the Acquire in `read_is_shut`.
-        self.read_is_shut.store(true, Ordering::Release);
-    }
-
     /// Starts with the values of `other`.
     pub(crate) fn copy_from(&self, other: &Self) {
         self.read_timeout.put(other.read_timeout.get());
         self.write_timeout.put(other.write_timeout.get());
         self.set_nonblocking(other.nonblocking());
         self.set_zero_copy(other.zero_copy());
-        if other.read_is_shut() {
-            self.set_read_is_shut();
-        }
     }
 }
 
@@ -79,6 +65,7 @@ impl Timeout {
     /// `InvalidInput` for a limit of zero, as in the standard library.
     pub(crate) fn set(&self, limit: Option<Duration>) -> io::Result<()> {
         if limit == Some(Duration::ZERO) {
+            coop::look();
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a timeout of 0 is not possible: use None for no timeout, or set_nonblocking(true) never to wait",

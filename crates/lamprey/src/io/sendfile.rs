@@ -19,8 +19,9 @@ use super::socket::future::Limit;
 use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::driver::readiness::Interest;
 use crate::kernel::no_wait;
-use crate::sched::Wait;
+use crate::kernel::sendfile::send;
 use crate::sched::coop_async::{TURN, take_a_turn_async};
+use crate::sched::{Wait, coop};
 
 /// The unit of checking and sending: a few times the kernel's read-ahead.
 const CHUNK: u64 = 256 * 1024;
@@ -29,6 +30,9 @@ impl<S: AsFd> Socket<S> {
     /// Sends `len` bytes of `file` from `offset` on; fewer only at the end of the file or before an error.
     pub(crate) fn sendfile(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         check_offset(offset)?;
+        if len == 0 {
+            coop::look();
+        }
         ignore_broken_pipes();
         let mut sent = 0;
         while sent < len {
@@ -57,6 +61,9 @@ impl<S: AsFd> Socket<S> {
         len: u64,
     ) -> io::Result<u64> {
         check_offset(offset)?;
+        if len == 0 {
+            take_a_turn_async(1).await;
+        }
         ignore_broken_pipes();
         let mut sent = 0;
         while sent < len {
@@ -95,11 +102,6 @@ impl<S: AsFd> Socket<S> {
             }
         }
     }
-}
-
-fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> Result<u64, Errno> {
-    let mut position = offset;
-    rustix::fs::sendfile(socket, file, Some(&mut position), len as usize).map(|sent| sent as u64)
 }
 
 /// True if the first and the last byte of this part of `file` are in memory (or beyond its end). False if the

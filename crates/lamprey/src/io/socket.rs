@@ -23,6 +23,8 @@ use super::closed::Closed;
 use super::options::Options;
 use super::simulated::failed;
 use crate::driver::readiness::{Interest, Readiness};
+use crate::kernel::nonblocking::set_nonblocking;
+use crate::sched::record::io::KernelWait;
 use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::world;
@@ -62,7 +64,7 @@ impl<S: AsFd> Socket<S> {
 
     /// Takes `inner` and puts it in non-blocking mode.
     pub(crate) fn adopt(inner: S) -> io::Result<Self> {
-        rustix::io::ioctl_fionbio(&inner, true)?;
+        set_nonblocking(&inner, true)?;
         Ok(Self::new(inner))
     }
 
@@ -76,7 +78,7 @@ impl<S: AsFd> Socket<S> {
                         that off (`set_read_ahead`, `set_accept_ahead`) and read until a call would wait, first";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
-        rustix::io::ioctl_fionbio(&self.inner, false)?;
+        set_nonblocking(&self.inner, false)?;
         Ok(self.into_inner())
     }
 
@@ -116,7 +118,12 @@ impl<S: AsFd> Socket<S> {
             self.check_open()?;
             let seen = self.readiness.edges(interest);
             let tried = if std::mem::replace(&mut has_waited, true) {
-                operation(self.as_fd())
+                let tried = operation(self.as_fd());
+                if !matches!(tried, Err(Errno::AGAIN | Errno::INTR)) {
+                    KernelWait::on(reason, self.as_fd())
+                        .ends_with(tried.as_ref().err().map(|error| error.raw_os_error()));
+                }
+                tried
             } else {
                 self.unless_drained(interest, seen, &mut operation)
             };
@@ -166,6 +173,12 @@ impl<S: AsFd> Socket<S> {
             // Relaxed: a hint, which publishes nothing.
             self.reads_wait.store(behind, Ordering::Relaxed);
         }
+    }
+
+    /// True once the kernel has reported an end or an error: only then may the socket have been shut down.
+    #[inline]
+    pub(crate) fn may_be_at_end(&self) -> bool {
+        self.readiness.has_more_than_bytes()
     }
 
     /// Blocks for `time`, or until the socket is closed.

@@ -11,6 +11,8 @@
 //! | `epoll_wait` | 2.6 | `epoll_pwait`, then `epoll_pwait2` | `epoll` |
 //! | `preadv2`, `pwritev2` | 4.6 | the call that may wait, on the pool | `no_wait` |
 //! | `statx` | 4.11 | `fstatat`, without the time when a file was made | `stat` |
+//! | `sendfile` | often refused | a read and a `send` | `sendfile` |
+//! | `ioctl(FIONBIO)` | often refused | two `fcntl`s | `nonblocking` |
 //! | `process_vm_readv` | 3.2, often refused | a pipe | `own_memory` |
 //!
 //! Elsewhere: io_uring (`driver/uring/probe.rs`), `membarrier` (`sync_shim.rs`), `pidfd_open` (`process`), light stack guards
@@ -27,7 +29,11 @@ pub(crate) mod epoll;
 #[cfg(not(loom))]
 pub(crate) mod fork;
 pub(crate) mod no_wait;
+#[cfg(not(loom))]
+pub(crate) mod nonblocking;
 pub(crate) mod own_memory;
+#[cfg(not(loom))]
+pub(crate) mod sendfile;
 pub(crate) mod stat;
 #[cfg(not(loom))]
 pub(crate) mod tasks;

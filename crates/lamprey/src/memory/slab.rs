@@ -44,11 +44,12 @@ mod tests;
 
 use self::chunk::{Block, Chunk};
 use self::class::{CLASSES, HUGE, class_of, count_of_class, first_of_class, size_of_class};
-use self::region::Regions;
+use self::region::{Region, Regions};
 use self::returns::Returns;
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::ptr::{self, NonNull};
 
 /// The slab allocator of one worker.
@@ -58,6 +59,13 @@ pub(crate) struct Slab {
     fresh: [Fresh; CLASSES],
     shared: NonNull<Shared>,
     one_kernel_thread: PhantomData<*const ()>,
+}
+
+/// Where an enumeration in pieces goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    region: usize,
+    chunk: u32,
 }
 
 /// The part of a chunk that its class has not carved yet.
@@ -75,7 +83,39 @@ struct Shared {
     ended: unsafe fn(*const ()),
 }
 
+/// Where debuggers find the blocks: names and offsets, or sizes, in bytes.
+pub(crate) const LAYOUT: [(&str, usize); 12] = [
+    ("slab.shared", offset_of!(Slab, shared)),
+    ("slab shared.regions", offset_of!(Shared, regions)),
+    ("regions.table", offset_of!(Regions, table)),
+    ("size of region", size_of::<Option<Region>>()),
+    ("region.chunks", offset_of!(Region, chunks)),
+    ("region.used", offset_of!(Region, used)),
+    ("size of chunk", chunk::CHUNK),
+    ("chunk.shared", offset_of!(Chunk, shared)),
+    ("chunk.region", offset_of!(Chunk, region)),
+    ("chunk.class", offset_of!(Chunk, class)),
+    ("chunk.first", offset_of!(Chunk, first)),
+    ("huge class", HUGE),
+];
+
+/// The sizes of the classes' blocks.
+pub(crate) const SIZES: [usize; CLASSES] = {
+    let mut sizes = [0; CLASSES];
+    let mut class = 0;
+    while class < CLASSES {
+        sizes[class] = size_of_class(class);
+        class += 1;
+    }
+    sizes
+};
+
 impl Slab {
+    /// The part of it that debuggers find its blocks by.
+    pub(crate) fn address(&self) -> *const () {
+        self.shared.as_ptr().cast_const().cast()
+    }
+
     /// A slab without memory. [`owner_of`] returns `owner` for each of its blocks. When the slab has been
     /// dropped and its last block has been returned, `ended` is called with `owner`, once, on the kernel
     /// thread that returned it.
@@ -147,14 +187,29 @@ impl Slab {
     /// `f` first claims a block by one atomic step on a state word that fails when the block is over, and
     /// without a claim neither keeps nor touches it. Incrementing a reference count is not such a step.
     pub(crate) fn each_live(&self, mut f: impl FnMut(NonNull<u8>)) {
-        let mut place = 0;
-        // The table may grow during `f`, so no reference into it is kept.
-        while place < self.regions(|regions| regions.places()) {
-            if let Some(chunks) = self.regions(|regions| regions.get(place).map(|region| region.chunks(!0))) {
-                chunks.for_each(|chunk| self.live_of(chunk).for_each(|block| f(block.cast())));
+        let mut place = Place::default();
+        while self.live_of_next_chunk(&mut place, &mut f) {}
+    }
+
+    /// A piece of [`each_live`](Self::each_live): the blocks of the first chunk from `place` on, which moves on. False if there is none.
+    /// Between two calls anything may be done with the slab.
+    pub(crate) fn live_of_next_chunk(&self, place: &mut Place, mut f: impl FnMut(NonNull<u8>)) -> bool {
+        let Place { region, chunk } = place;
+        while *region < self.regions(|regions| regions.places()) {
+            let rest = u64::MAX.checked_shl(*chunk).unwrap_or(0);
+            // The table may grow during `f`, so no reference into it is kept.
+            let found = self.regions(|regions| {
+                let region = regions.get(*region)?;
+                region.chunks(rest).next().map(|found| (found, region.bit(found).trailing_zeros()))
+            });
+            if let Some((found, at)) = found {
+                *chunk = at + 1;
+                self.live_of(found).for_each(|block| f(block.cast()));
+                return true;
             }
-            place += 1;
+            (*region, *chunk) = (*region + 1, 0);
         }
+        false
     }
 
     /// The number of bytes in its chunks.

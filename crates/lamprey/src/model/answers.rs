@@ -16,7 +16,7 @@ impl Workers {
     fn end(&self, worker: usize) {
         let question = self.answers.question();
         if question != 0 {
-            self.answers.answer(question, worker, vec![worker]);
+            self.answers.answer(question, worker, vec![vec![worker]]);
         }
         // Relaxed: a flag that orders nothing.
         self.ended[worker].store(true, Ordering::Relaxed);
@@ -71,7 +71,7 @@ fn two_questions() {
     let worker = thread::spawn(move || {
         let question = theirs.question();
         if question != 0 {
-            theirs.answer(question, 0, vec![question]);
+            theirs.answer(question, 0, vec![vec![question]]);
         }
     });
     for question in [1, 2] {

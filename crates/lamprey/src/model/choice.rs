@@ -117,6 +117,34 @@ fn itself_twice() {
     assert!(matches!(pair, (Did::Sent, Did::Got(1)) | (Did::Got(2), Did::Sent)), "{pair:?}");
 }
 
+/// One choice offers both sides of one channel twice, so that its later offers do not search; another thread comes.
+fn itself_again() {
+    let (tx, rx) = channel();
+    let tx2 = tx.clone();
+    let peer = thread::spawn(move || tx2.send(Box::new(3)));
+    let did = choose((either(&tx, 1, &rx), either_from_behind(&tx, 2, &rx))).sync();
+    peer.join().unwrap().unwrap();
+    assert_eq!(did, Did::Got(3));
+}
+
+/// The same as futures, which are polled once each: one of them finds the other.
+fn futures_of_both_sides() {
+    let (tx, rx) = channel::<Value>();
+    let both = |value| {
+        let send = tx.clone().into_send_evt(Box::new(value)).wrap(drop);
+        Box::pin(choose((send, rx.clone().into_recv_evt().wrap(drop))).into_future())
+    };
+    let (mut ours, mut theirs) = (both(1), both(2));
+    let peer = thread::spawn(move || {
+        let has_met = with_strange_context(|cx| theirs.as_mut().poll(cx)).is_ready();
+        (theirs, has_met)
+    });
+    let has_met = with_strange_context(|cx| ours.as_mut().poll(cx)).is_ready();
+    let (theirs, they_have_met) = peer.join().unwrap();
+    assert!(has_met || they_have_met, "neither has met the other");
+    drop((ours, theirs));
+}
+
 /// A peer that does not wait comes to a choice that times out.
 fn times_out() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
@@ -265,6 +293,21 @@ fn a_choice_leaves_itself_alone_and_meets_a_receiver() {
 #[test]
 fn two_choices_of_both_sides_meet() {
     check_bounded(4, itself_twice);
+}
+
+#[test]
+fn a_choice_of_both_sides_twice_leaves_itself_alone_and_meets_a_sender() {
+    check_bounded(4, itself_again);
+}
+
+#[test]
+fn two_futures_of_both_sides_meet() {
+    check_bounded(4, futures_of_both_sides);
+}
+
+#[test]
+fn a_choice_that_takes_others_offers_for_its_own_is_caught() {
+    must_fail(Broken::OwnYoungest, futures_of_both_sides);
 }
 
 #[test]

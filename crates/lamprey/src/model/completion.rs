@@ -55,7 +55,7 @@ fn join_while_the_host_ends() {
         let join_cell = JoinCell::new();
         let theirs = join_cell.clone();
         let host = thread::spawn(move || theirs.end());
-        assert!(join_cell.completion.is_done() || join_cell.completion.wait());
+        assert!(join_cell.completion.is_done() || join_cell.completion.wait(std::ptr::null()));
         assert!(join_cell.completion.is_done());
         assert_eq!(join_cell.take(), 7);
         assert!(!host.join().unwrap());

@@ -157,7 +157,7 @@ fn joins(end: End) {
         }
     });
     let got = on_host(end, move || {
-        assert!(join_cell.completion.wait());
+        assert!(join_cell.completion.wait(std::ptr::null()));
         // SAFETY: the host is done, so the outcome is the handle's.
         join_cell.outcome.with(|outcome| unsafe { *outcome })
     });

@@ -43,6 +43,7 @@ mod pool;
 mod reach;
 mod readiness;
 mod ready_queue;
+mod record;
 mod reify;
 mod rwlock;
 pub(crate) mod scope_state;
@@ -127,6 +128,8 @@ pub(crate) enum Broken {
     PeerSynch,
     /// A choice that meets a thread is not synched before it takes the thread out.
     OwnSynch,
+    /// A choice takes any offer on its side of a channel for one of its own, and does not look at the other side.
+    OwnYoungest,
     /// The node of an offer whose choice is already decided is not given back.
     Stale,
     /// A failed claim is not released.
@@ -233,6 +236,7 @@ pub(crate) enum Broken {
     StmFence,
     /// A read whose stamp is not known does not check what was read before.
     StmExtend,
+    StmOver,
     /// An operation that was left is not looked for among the entries that are kept back.
     EntriesWithdraw,
     /// The kernel is told to give an operation up before it has been entered.
@@ -249,6 +253,8 @@ pub(crate) enum Broken {
     StmBlind,
     /// A commit does not signal those whose nodes it has taken out.
     StmSignal,
+    /// Who has copied the notes of a recorder does not look again how many there are.
+    RecordLook,
 }
 
 // One test is one kernel thread, and all its loom threads run on it.

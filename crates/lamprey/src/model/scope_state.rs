@@ -8,10 +8,12 @@ use super::gate::Quiet;
 use super::host_waits::{End, on_host};
 use super::{Broken, cancelled, check_bounded, must_fail};
 use crate::channel::channel;
+use crate::sched::scope_info::ScopeOrigin;
 use crate::sched::worker::Worker;
 use crate::scope::state::{Membership, ScopeState};
 use crate::sync_shim::{UnsafeCell, thread};
 use crate::thread::{Member, Panic, Panics};
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -52,7 +54,10 @@ unsafe impl Send for Scope {}
 
 impl Scope {
     fn new() -> Arc<Self> {
-        Arc::new(Self { scope_state: ScopeState::new(Panics::Report), borrowed: UnsafeCell::new(7) })
+        Arc::new(Self {
+            scope_state: ScopeState::new(Panics::Report, ScopeOrigin::new(Location::caller(), 0)),
+            borrowed: UnsafeCell::new(7),
+        })
     }
 
     fn read(&self) {

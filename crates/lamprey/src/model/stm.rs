@@ -128,6 +128,35 @@ fn no_half_of_a_commit_is_seen() {
     check_bounded(3, || opacity(true));
 }
 
+/// As [`opacity`], with commits that the reader learns of by looking at the clocks of the seats.
+fn opacity_of_many() {
+    let seats = seats();
+    let (a, b) = two();
+    let (mine, yours, other) = (a.clone(), b.clone(), seats.clone());
+    let thread = thread::spawn(move || {
+        let actor = Actor::new(&other);
+        for n in 1..=2 {
+            actor.atomically(|tx| {
+                mine.set(tx, n)?;
+                yours.set(tx, n)
+            });
+        }
+        // The last commit of a seat may be under way: only those before it are known from its clock.
+        let _ = actor.stamp();
+    });
+    Actor::new(&seats).try_once(false, |tx| {
+        let (first, second) = (a.get(tx)?, b.get(tx)?);
+        assert_eq!(first, second, "a half of a commit was seen");
+        Ok(())
+    });
+    thread.join().unwrap();
+}
+
+#[test]
+fn no_half_of_a_commit_is_seen_by_who_looks_at_the_clocks() {
+    check_bounded(3, opacity_of_many);
+}
+
 /// The other commit is known from one variable, and its other one must then be seen too.
 fn chain() {
     let seats = seats();
@@ -223,6 +252,11 @@ fn a_commit_without_a_fence_is_caught() {
 #[test]
 fn a_read_that_does_not_check_the_earlier_ones_is_caught() {
     must_fail(Broken::StmExtend, || opacity(false));
+}
+
+#[test]
+fn a_look_at_the_clocks_after_the_check_is_caught() {
+    must_fail(Broken::StmOver, opacity_of_many);
 }
 
 #[test]

@@ -59,12 +59,15 @@ pub(super) fn first_of<T>(
             Err(error) => failed = Some(error),
         }
     }
-    coop::look();
-    Err(failed.unwrap_or_else(no_address))
+    Err(failed.map_or_else(no_address, |error| {
+        coop::look();
+        error
+    }))
 }
 
 /// The error for an empty list of addresses.
 pub(super) fn no_address() -> io::Error {
+    coop::look();
     io::Error::new(io::ErrorKind::InvalidInput, "there is no address to try")
 }
 

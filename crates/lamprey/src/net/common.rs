@@ -285,13 +285,17 @@ macro_rules! is_stream {
             }
 
             /// Shuts down one direction, or both. After `Write` the peer reads the end of the stream; after
-            /// `Read` reads here return 0 bytes. Threads that wait in that direction are woken.
+            /// `Read` reads here return 0 bytes. Threads that wait in that direction are woken. (Of a Unix stream a thread that waits for
+            /// room at a clone hears of it when there is room: the kernel tells it nothing.)
             ///
             /// # Errors
             /// The system's, for example when the stream is no longer connected.
             pub fn shutdown(&self, how: ::std::net::Shutdown) -> ::std::io::Result<()> {
                 $crate::net::simulated::shut_down(self, how)?;
-                self.0.get().shutdown(how)
+                self.0.get().shutdown(how)?;
+                // Of a Unix stream the kernel says nothing to those that wait for room.
+                self.0.retry_all();
+                Ok(())
             }
 
             /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room when there

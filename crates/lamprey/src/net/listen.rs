@@ -15,6 +15,7 @@ use super::transfer::SOCKET_FLAGS;
 use crate::driver::readiness::Interest;
 use crate::driver::uring::op;
 use crate::io::closed::is_closed;
+use crate::io::ready::reads_to_an_end;
 use crate::io::socket::Socket;
 use crate::io::socket::perform::Forms;
 use crate::sched::Wait;
@@ -25,30 +26,51 @@ use crate::world;
 /// `/proc/sys/net/core/somaxconn`.
 pub(super) const BACKLOG: i32 = 4096;
 
+/// The inner type of a listener.
+pub(super) trait Listening: AsFd {
+    /// The kernel says of one that has been shut down that there is nothing to accept, and not that there never will be.
+    const HIDES_ITS_END: bool;
+}
+
+impl Listening for std::net::TcpListener {
+    const HIDES_ITS_END: bool = false;
+}
+
+impl Listening for std::os::unix::net::UnixListener {
+    const HIDES_ITS_END: bool = true;
+}
+
+/// The error of one that has been shut down, also where the kernel hides it. (It may have been shut down through another value.)
+fn end_or<S: Listening>(fd: BorrowedFd<'_>, error: Errno) -> Errno {
+    if S::HIDES_ITS_END && error == Errno::AGAIN && reads_to_an_end(fd) { Errno::INVAL } else { error }
+}
+
 /// One connection, with the peer's address as the kernel gives it.
-pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
+pub(super) fn accept<S: Listening>(listener: &Socket<S>) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
     if listener.connections_ahead().is_some() {
         return listener.attempt(Interest::Read, Wait::Accept, None, |fd| try_accept(listener, fd));
     }
     let forms = Forms {
-        attempt: |_: &mut (), fd: BorrowedFd<'_>| accept_now(fd),
+        attempt: |_: &mut (), fd: BorrowedFd<'_>| accept_now(fd).map_err(|error| end_or::<S>(fd, error)),
         perform: |_: &mut (), here, fd: BorrowedFd<'_>, _| {
             listener.set_behind(Interest::Read, false);
-            op::accept::accept(here, fd)
+            let end_or =
+                |error| Errno::from_io_error(&error).map_or(error, |code| end_or::<S>(fd, code).into());
+            op::accept::accept(here, fd).map_err(end_or)
         },
     };
     listener.attempt_or_perform((Interest::Read, Wait::Accept, None), (), forms)
 }
 
 /// The awaitable form of [`accept`].
-pub(super) fn accept_async<S: AsFd>(
+pub(super) fn accept_async<S: Listening>(
     listener: &Socket<S>,
 ) -> impl Future<Output = io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
     listener.attempt_async(Interest::Read, None, |fd| try_accept(listener, fd))
 }
 
 /// The poll form of [`accept`].
-pub(super) fn poll_accept<S: AsFd>(
+pub(super) fn poll_accept<S: Listening>(
     listener: &Socket<S>,
     context: &Context<'_>,
 ) -> Poll<io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
@@ -64,14 +86,19 @@ fn accept_now(fd: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddrAny>), Er
 }
 
 /// Accepts what is there.
-fn try_accept<S: AsFd>(
+fn try_accept<S: Listening>(
     listener: &Socket<S>,
     fd: BorrowedFd<'_>,
 ) -> Result<(OwnedFd, Option<SocketAddrAny>), Errno> {
-    let directly = || accept_now(fd);
-    let Some(ahead) = listener.connections_ahead() else { return directly() };
-    let take = |arrived: &mut VecDeque<OwnedFd>| arrived.pop_front().map(|fd| (fd, None));
-    ahead.attempt(fd, take, || Err(Errno::INVAL), || directly().map(Some))?.ok_or(Errno::AGAIN)
+    let accepted = match listener.connections_ahead() {
+        None => accept_now(fd),
+        Some(ahead) => {
+            let take = |arrived: &mut VecDeque<OwnedFd>| arrived.pop_front().map(|fd| (fd, None));
+            let accepted = ahead.attempt(fd, take, || Err(Errno::INVAL), || accept_now(fd).map(Some));
+            accepted.and_then(|accepted| accepted.ok_or(Errno::AGAIN))
+        }
+    };
+    accepted.map_err(|error| end_or::<S>(fd, error))
 }
 
 /// How often a listener is bound whose address is in use: see [`TcpListener::bind`](super::TcpListener::bind).

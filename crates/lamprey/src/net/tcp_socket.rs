@@ -7,6 +7,7 @@ use super::option::{buffer_options, options, packet_options, tcp_options};
 use super::simulated;
 use super::tcp::{TcpListener, TcpStream, socket_of};
 use crate::io::socket::Socket;
+use crate::kernel::nonblocking::set_nonblocking;
 use crate::sched::coop;
 use crate::world;
 use rustix::net::{self, AddressFamily, sockopt};
@@ -95,7 +96,7 @@ impl TcpSocket {
     pub fn from_fd(fd: impl Into<OwnedFd>) -> io::Result<Self> {
         let fd = fd.into();
         kind::check(fd.as_fd(), Kind::TcpSocket)?;
-        rustix::io::ioctl_fionbio(&fd, true)?;
+        set_nonblocking(&fd, true)?;
         Ok(Self { fd, bound: std::sync::OnceLock::new() })
     }
 

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use std::task::{Context, Poll};
 
-use rustix::net::{RecvFlags, SocketAddrAny, sockopt};
+use rustix::net::{RecvFlags, sockopt};
 
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
@@ -105,7 +105,7 @@ impl UdpSocket {
     /// address.
     ///
     /// # Errors
-    /// The system's; `TimedOut` after the read timeout.
+    /// The system's; `TimedOut` after the read timeout; `InvalidInput` if the socket has been shut down, through its descriptor.
     ///
     /// # Cancellation
     /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
@@ -135,8 +135,10 @@ impl UdpSocket {
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
         let read_timeout = self.0.options.read_timeout.get();
         self.0
-            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| datagram::receive(fd, buf, flags))
-            .and_then(with_sender)
+            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |_| {
+                datagram::receive(&self.0, buf, flags)
+            })
+            .and_then(datagram::with_sender)
     }
 
     /// Sends a datagram to the peer that [`connect`](Self::connect) has set.
@@ -156,7 +158,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits for a datagram from the peer that [`connect`](Self::connect) has set.
+    /// Waits for a datagram from the peer that [`connect`](Self::connect) has set. 0 bytes if the socket has been shut down, through
+    /// its descriptor.
     ///
     /// # Errors
     /// The system's; `TimedOut` after the read timeout.
@@ -188,8 +191,8 @@ impl UdpSocket {
 
     fn receive_from_peer(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         let read_timeout = self.0.options.read_timeout.get();
-        self.0.attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| {
-            datagram::receive_from_peer(fd, buf, flags)
+        self.0.attempt(Interest::Read, Wait::SocketRead, read_timeout, |_| {
+            datagram::receive_from_peer(&self.0, buf, flags)
         })
     }
 
@@ -284,9 +287,10 @@ impl UdpSocket {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> + Send {
         let read_timeout = self.0.options.read_timeout.get();
-        let receiving =
-            self.0.attempt_async(Interest::Read, read_timeout, move |fd| datagram::receive(fd, buf, flags));
-        async { receiving.await.and_then(with_sender) }
+        let receiving = self
+            .0
+            .attempt_async(Interest::Read, read_timeout, move |_| datagram::receive(&self.0, buf, flags));
+        async { receiving.await.and_then(datagram::with_sender) }
     }
 
     fn receive_from_peer_async(
@@ -295,8 +299,8 @@ impl UdpSocket {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<usize>> + Send {
         let read_timeout = self.0.options.read_timeout.get();
-        self.0.attempt_async(Interest::Read, read_timeout, move |fd| {
-            datagram::receive_from_peer(fd, buf, flags)
+        self.0.attempt_async(Interest::Read, read_timeout, move |_| {
+            datagram::receive_from_peer(&self.0, buf, flags)
         })
     }
 
@@ -347,8 +351,8 @@ impl UdpSocket {
         buf: &mut [u8],
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
         let receiving =
-            self.0.poll_attempt(Interest::Read, cx, |fd| datagram::receive(fd, buf, RecvFlags::empty()));
-        receiving.map(|received| received.and_then(with_sender))
+            self.0.poll_attempt(Interest::Read, cx, |_| datagram::receive(&self.0, buf, RecvFlags::empty()));
+        receiving.map(|received| received.and_then(datagram::with_sender))
     }
 
     /// The poll form of [`recv_async`](Self::recv_async).
@@ -356,7 +360,9 @@ impl UdpSocket {
     /// # Errors
     /// As for `recv`.
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.0.poll_attempt(Interest::Read, cx, |fd| datagram::receive_from_peer(fd, buf, RecvFlags::empty()))
+        self.0.poll_attempt(Interest::Read, cx, |_| {
+            datagram::receive_from_peer(&self.0, buf, RecvFlags::empty())
+        })
     }
 
     /// The poll form of [`send_to_async`](Self::send_to_async), to an address.
@@ -409,11 +415,6 @@ impl UdpSocket {
     pub fn send_evt(&self, buf: &[u8]) -> FutureEvt<impl Future<Output = io::Result<usize>> + Send> {
         future_evt(self.send_async(buf))
     }
-}
-
-fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {
-    let from = from.ok_or_else(|| io::Error::other("the kernel gave no sender's address"))?;
-    Ok((received, from.try_into()?))
 }
 
 /// Settings that the standard library's socket implements.

@@ -20,6 +20,7 @@ use super::transfer::SOCKET_FLAGS;
 use super::unix_address::{by_path, to_kernel};
 use crate::io::socket::Socket;
 use crate::sched::coop;
+use crate::sched::coop_async::take_a_turn_async;
 
 /// A Unix stream: [`std::os::unix::net::UnixStream`] that blocks only the calling host.
 ///
@@ -106,6 +107,7 @@ impl UnixStream {
     }
 
     async fn connect_to_async(address: &SocketAddrUnix) -> io::Result<Self> {
+        take_a_turn_async(1).await;
         let stream = Self(Socket::new(socket_of(SocketType::STREAM)?.into()));
         connect_unix_async(&stream.0, address).await?;
         Ok(stream)

@@ -1,5 +1,6 @@
 //! Addresses of Unix sockets, from those of the standard library to those of the kernel and back.
 
+use crate::sched::coop;
 use rustix::net::{SocketAddrAny, SocketAddrUnix};
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -10,7 +11,7 @@ use std::path::Path;
 pub(super) fn by_path(path: &Path) -> io::Result<SocketAddrUnix> {
     // The standard library checks the path and words the errors; it rejects an empty path, which names no
     // socket.
-    to_kernel(&SocketAddr::from_pathname(path)?)
+    to_kernel(&coop::looked(SocketAddr::from_pathname(path), Result::is_err)?)
 }
 
 pub(super) fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
@@ -19,7 +20,10 @@ pub(super) fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
     }
     match address.as_abstract_name() {
         Some(name) => Ok(SocketAddrUnix::new_abstract_name(name)?),
-        None => Err(io::Error::new(io::ErrorKind::InvalidInput, "an unnamed Unix address names no socket")),
+        None => {
+            coop::look();
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "an unnamed Unix address names no socket"))
+        }
     }
 }
 

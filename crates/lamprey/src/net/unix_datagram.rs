@@ -17,6 +17,7 @@ use rustix::net::{self, RecvFlags, SocketAddrAny, SocketAddrUnix, SocketType};
 
 use super::common::{has_timeouts, owns_descriptor};
 use super::connect::pauses;
+use super::datagram::or_end;
 use super::events::readiness_events;
 use super::option::buffer_options;
 use super::transfer::{RECV, SEND};
@@ -253,7 +254,7 @@ impl UnixDatagram {
 
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, Option<SocketAddrAny>)> {
         let timeout = self.0.options.read_timeout.get();
-        self.0.attempt(Interest::Read, Wait::SocketRead, timeout, |fd| self.end_or(receive(fd, buf, flags)))
+        self.0.attempt(Interest::Read, Wait::SocketRead, timeout, |fd| receive(fd, buf, flags))
     }
 
     /// The address of this socket.
@@ -274,27 +275,16 @@ impl UnixDatagram {
     }
 
     /// Shuts down one direction, or both. Threads that wait in that direction are woken: receives return 0 bytes once nothing is
-    /// left, and sends fail with `BrokenPipe`.
+    /// left, and sends fail with `BrokenPipe`. (A thread that waits for room at a clone hears of it when there is room: the kernel tells it
+    /// nothing.)
     ///
     /// # Errors
     /// The system's.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.0.get().shutdown(how)?;
-        if how != Shutdown::Write {
-            self.0.options.set_read_is_shut();
-        }
         // The kernel says nothing of it to those that wait.
         self.0.retry_all();
         Ok(())
-    }
-
-    /// What was received; nothing, if there is nothing and there will be nothing. (The kernel says of that to a non-blocking socket that it
-    /// is to wait.)
-    fn end_or<A>(&self, received: Result<(usize, Option<A>), Errno>) -> Result<(usize, Option<A>), Errno> {
-        match received {
-            Err(Errno::AGAIN) if self.0.options.read_is_shut() => Ok((0, None)),
-            received => received,
-        }
     }
 
     fn shut_down_for_close(&self) {
@@ -303,12 +293,15 @@ impl UnixDatagram {
     }
 }
 
+/// What is there; nothing at the end of a socket that was shut down.
 fn receive(
     fd: BorrowedFd<'_>,
     buf: &mut [u8],
     flags: RecvFlags,
 ) -> Result<(usize, Option<SocketAddrAny>), Errno> {
-    net::recvfrom(fd, buf, flags | RECV).map(|(received, _, from)| (received, from))
+    let mut receive =
+        || net::recvfrom(fd, &mut *buf, flags | RECV).map(|(received, _, from)| (received, from));
+    or_end(fd, || true, (0, None), &mut receive)
 }
 
 fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {

@@ -48,9 +48,7 @@ impl Builder {
         // SAFETY: the future is `Send + 'static`, and moved out once.
         Ok(unsafe {
             match (place.filter(|&index| index != worker.remote.index), given) {
-                (Some(index), given) => {
-                    send::send(&worker.shared.remotes()[index], future, is_shared, flags, given)
-                }
+                (Some(index), given) => send::send(&worker.shared, index, future, is_shared, flags, given),
                 (None, None) => spawn::start(worker, future, is_shared, flags),
                 (None, Some(given)) => spawn::start_given(worker, future, is_shared, flags, given),
             }

@@ -6,6 +6,7 @@ use crate::sched::completion::{Completion, Ended};
 use crate::sched::coop;
 use crate::sched::info::ThreadInfo;
 use crate::sched::parasite::task::Task;
+use crate::sched::reason::number_as_address;
 use crate::thread::JoinError;
 use crate::time::{self, TimedOut};
 use std::fmt;
@@ -129,6 +130,17 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
+    /// The parasite, as what its joiner waits for; null if the handle itself holds the outcome.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn whom(&self) -> *const () {
+        match &self.0 {
+            Repr::Task(task) => task.as_ptr().cast_const().cast(),
+            // SAFETY: the handle shares ownership of the join cell until it is joined or detached.
+            Repr::Stackful(join_cell) => number_as_address(unsafe { join_cell.as_ref() }.head.id.get()),
+            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => ptr::null(),
+        }
+    }
+
     /// Waits until the parasite has ended and returns its result. The worker's ready parasites, which may
     /// include this one, run first, on the caller's stack.
     ///
@@ -206,7 +218,7 @@ impl<T> ParasiteHandle<T> {
     pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Ended {
         let Some(completion) = self.completion() else { return Ended::Done };
         coop::turn_if_due();
-        if completion.is_done() { Ended::Done } else { completion.wait_until(deadline) }
+        if completion.is_done() { Ended::Done } else { completion.wait_until(self.whom(), deadline) }
     }
 
     /// The outcome of a parasite that is done.
@@ -252,7 +264,7 @@ impl<T> ParasiteHandle<T> {
     fn join_otherwise(self) -> Result<T, JoinError> {
         if let Some(completion) = self.completion() {
             coop::turn_if_due();
-            if !completion.is_done() && !completion.wait() {
+            if !completion.is_done() && !completion.wait(self.whom()) {
                 return Err(self.unwinding());
             }
         }
@@ -293,14 +305,18 @@ impl<T> ParasiteHandle<T> {
             Repr::Task(task) => unsafe {
                 if !task.as_ref().completion.detach() {
                     let info = Task::info(task, None);
-                    place::drop_outcome(place::take_outcome::<T>(task), info.name().unwrap_or_default());
+                    place::drop_outcome(
+                        place::take_outcome::<T>(task),
+                        Some(info.id()),
+                        info.name().unwrap_or_default(),
+                    );
                 }
             },
             // SAFETY: the handle's share of the join cell, given up here.
             Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::detach(join_cell) },
-            Repr::Value(value) if Self::HAS_END => place::drop_outcome(Ok(value), AT_ONCE),
+            Repr::Value(value) if Self::HAS_END => place::drop_outcome(Ok(value), None, AT_ONCE),
             Repr::Value(_) => {}
-            Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), AT_ONCE),
+            Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), None, AT_ONCE),
             Repr::Gone => {}
         }
     }

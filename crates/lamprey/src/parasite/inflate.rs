@@ -17,6 +17,7 @@ use crate::queue::inbox::Linked;
 use crate::sched::parasite::finish::{finish, finish_cancelled};
 use crate::sched::parasite::life::Turn;
 use crate::sched::parasite::task::{HEAVY, HOSTED, Task};
+use crate::sched::parts::PartsRef;
 use crate::sched::thread::Kind;
 use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
@@ -88,6 +89,7 @@ impl Future for Inflate {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
+            _ if sched::gives_way(cx) => Poll::Pending,
             _ => Poll::Ready(()),
         }
     }
@@ -102,6 +104,9 @@ pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: NonNull<()>) {
     // SAFETY: `worker` points at the calling kernel thread's `Worker` (contract).
     let worker = unsafe { worker.cast::<Worker>().as_ref() };
     worker.remote.counters.inflated.add(1);
+    if worker.records() {
+        worker.note_task_inflated(task);
+    }
     let carried = Carried(task);
     #[cfg(debug_assertions)]
     // SAFETY: the right to run keeps the task alive; the field is constant.
@@ -175,7 +180,9 @@ pub(super) unsafe fn wait_for_turn(task: NonNull<Task>) -> (Waited, Turn) {
     };
     // If this fails, a wake is under way and carries the right.
     let leave = |_| life.cancel(true).is_err();
-    let waited = wait::wait(Wait::Future, None, enter, leave);
+    // SAFETY: as above.
+    let parts = PartsRef(unsafe { task.as_ref() });
+    let waited = wait::wait(parts.on(Wait::Future), None, enter, leave);
     if matches!(waited, Waited::Woken | Waited::Late(_)) {
         life.must_be_queued();
     }

@@ -193,6 +193,7 @@ impl<T> StackfulJoinCell<T> {
                 Published::Unwanted => {
                     drop_outcome(
                         (*join_cell.as_ref().outcome.get()).assume_init_read(),
+                        Some(join_cell.as_ref().head.info().id()),
                         join_cell.as_ref().head.name().unwrap_or(UNNAMED),
                     );
                     Self::drop_owner(join_cell);
@@ -234,7 +235,7 @@ impl<T> StackfulJoinCell<T> {
         unsafe {
             if !join_cell.as_ref().head.completion.detach() {
                 let info = join_cell.as_ref().head.info();
-                drop_outcome(Self::take(join_cell), info.name().unwrap_or(UNNAMED));
+                drop_outcome(Self::take(join_cell), Some(info.id()), info.name().unwrap_or(UNNAMED));
             }
         }
     }

@@ -359,14 +359,14 @@ unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     unsafe {
         let outcome = ManuallyDrop::take(&mut (*cell::<F>(task).get()).outcome);
         let name = task.as_ref().given_name().map_or(std::any::type_name::<F>(), |name| name);
-        drop_outcome(outcome.map_err(KeptError::into_error), name);
+        drop_outcome(outcome.map_err(KeptError::into_error), Some(task.addr().get() as u64), name);
         end_locals(task);
     }
 }
 
 /// Drops an outcome that no thread joined, and reports a panic in it, once.
-pub(super) fn drop_outcome<T>(outcome: Outcome<T>, name: &str) {
-    report_unjoined(outcome, || format!("parasite {name}"));
+pub(super) fn drop_outcome<T>(outcome: Outcome<T>, number: Option<u64>, name: &str) {
+    report_unjoined(outcome, number, || format!("parasite {name}"));
 }
 
 /// [`TaskBody::free`].

@@ -294,15 +294,17 @@ impl<V, F: FnOnce(Parasite<V>)> Future for Reify<V, F> {
     type Output = V;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
+        let is_first = self.f.is_some();
         let cell = self.cell();
-        match cell.queue(Waiter::of(cx).keep()) {
+        match cell.queue(Waiter::of(cx, Wait::Reify.into()).keep()) {
             Ok(old) => {
                 forget(old);
                 Poll::Pending
             }
             Err(waiter) => {
                 forget(Some(waiter));
-                Poll::Ready(cell.receive())
+                // One that has waited runs at once, within the call that attaches it.
+                if is_first && sched::gives_way(cx) { Poll::Pending } else { Poll::Ready(cell.receive()) }
             }
         }
     }

@@ -9,11 +9,11 @@ use super::handle::ParasiteHandle;
 use super::{place, spawn};
 use crate::sched::hints::Given;
 use crate::sched::parasite::notify::post;
+use crate::sched::parasite::outside::Outside;
 use crate::sched::parasite::owned::OutsideSlab;
 use crate::sched::parasite::task::INLINE;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, new_slab};
-use crate::sched::worker_shared::WorkerShared;
 use crate::thread::{Builder, Handle, JoinError, quietly};
 use std::future::Future;
 use std::io;
@@ -135,8 +135,8 @@ impl Builder {
                 (Some(worker), Some(given)) => spawn::start_given(worker, future, is_shared, flags, given),
                 (None, given) => {
                     let index = place.or(here.map(|worker| worker.remote.index));
-                    let remote = &shared.remotes()[index.unwrap_or_else(|| shared.next_place())];
-                    send(remote, future, is_shared, flags, given)
+                    let index = index.unwrap_or_else(|| shared.next_place());
+                    send(shared, index, future, is_shared, flags, given)
                 }
             }
         })
@@ -159,8 +159,8 @@ where
     unsafe {
         match here {
             Some(worker) if may_poll(worker) => spawn::start(worker, future, is_shared, 0),
-            Some(worker) => send(&worker.remote, future, is_shared, 0, None),
-            None => send(&shared.remotes()[shared.next_place()], future, is_shared, 0, None),
+            Some(worker) => send(shared, worker.remote.index, future, is_shared, 0, None),
+            None => send(shared, shared.next_place(), future, is_shared, 0, None),
         }
     }
 }
@@ -180,14 +180,15 @@ fn is_parallel(shared: &Shared) -> bool {
     shared.remotes().len() > 1 && !shared.options.simulated
 }
 
-/// Places a future in a block of the worker of `remote`, and sends it there. If that worker ends, the future is dropped
-/// here.
+/// Places a future in a block of a worker, and sends it there. If that worker ends, or is in a parent of this process, the future is
+/// dropped here.
 ///
 /// # Safety
 /// The future and its output are `Send`; what they borrow outlives them. The future is moved out of `future`.
 #[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn send<F: Future>(
-    remote: &Arc<WorkerShared>,
+    shared: &Shared,
+    index: usize,
     mut future: ManuallyDrop<F>,
     is_shared: bool,
     flags: u8,
@@ -195,21 +196,24 @@ pub(super) unsafe fn send<F: Future>(
 ) -> ParasiteHandle<F::Output> {
     #[cfg(debug_assertions)]
     let site = std::panic::Location::caller();
-    let placed = remote.outside.place(
-        || Box::new(OutsideSlab(new_slab(remote.clone()))),
-        |slab| {
-            // SAFETY: as promised by the caller; under the lock of the slab, so no other thread knows the task yet.
-            let task = unsafe { place::place_outside(slab, &future, is_shared, flags) }?;
-            // SAFETY: just placed.
-            unsafe {
-                #[cfg(debug_assertions)]
-                (&raw mut (*task.as_ptr()).spawn_site).write(site);
-                given.into_iter().for_each(|given| place::give::<F>(task, given));
-            }
-            Some(task)
-        },
-    );
-    match placed {
+    let remote = &shared.remotes()[index];
+    let place = |outside: &Outside<Box<OutsideSlab>>| {
+        outside.place(
+            || Box::new(OutsideSlab(new_slab(remote.clone()))),
+            |slab| {
+                // SAFETY: as promised by the caller; under the lock of the slab, so no other thread knows the task yet.
+                let task = unsafe { place::place_outside(slab, &future, is_shared, flags) }?;
+                // SAFETY: just placed.
+                unsafe {
+                    #[cfg(debug_assertions)]
+                    (&raw mut (*task.as_ptr()).spawn_site).write(site);
+                    given.into_iter().for_each(|given| place::give::<F>(task, given));
+                }
+                Some(task)
+            },
+        )
+    };
+    match shared.is_here().then_some(&remote.outside).and_then(place) {
         Some(Some(task)) => {
             let handle = ParasiteHandle::of_task(task);
             // The right to run goes with it, or, in owned mode, the reference of the post.

@@ -279,6 +279,9 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
         }
         Ok(false) => {
             reified::<F>(worker);
+            if worker.records() {
+                worker.note_reified(task);
+            }
             // SAFETY: the right to run is given up here.
             unsafe { worker.end_turn(task) };
             ParasiteHandle::of_task(task)

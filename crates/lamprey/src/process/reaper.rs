@@ -13,6 +13,7 @@
 //! * `waitpid(-1)`: it takes the status of children that others wait for.
 
 use crate::kernel::epoll::wait as wait_in;
+use crate::kernel::fork::PerProcess;
 use crate::sched::affinity::unpinned;
 use crate::sync_shim::watched::{Mutex, MutexGuard};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -32,9 +33,10 @@ const PATROL: Duration = Duration::from_millis(100);
 /// The thread ends when there has been no child for so long.
 const IDLE: Duration = Duration::from_secs(10);
 
-static ORPHANS: Mutex<Orphans> =
-    Mutex::new(Orphans { watched: None, unwatched: Vec::new(), next: 0, is_running: false });
+/// A child made by `fork` has neither the thread nor the children, and its own must not enter the epoll instance of its parent.
+static ORPHANS: PerProcess<Mutex<Orphans>> = PerProcess::new();
 
+#[derive(Default)]
 struct Orphans {
     /// The children with a pidfd, by the number that epoll reports. Made by the first one.
     watched: Option<Watched>,
@@ -63,7 +65,7 @@ impl Watched {
 }
 
 fn lock() -> MutexGuard<'static, Orphans> {
-    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+    ORPHANS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes care of `child`, which may not have been reaped.

@@ -37,6 +37,17 @@ impl<T: Copy> Ring<T> {
         self.tail.wrapping_sub(self.head)
     }
 
+    /// As [`len`](Self::len), for a signal handler, which may have interrupted a change.
+    ///
+    /// # Safety
+    /// `this` is alive, and the caller is on its kernel thread.
+    pub(crate) unsafe fn glance(this: *const Self) -> usize {
+        // SAFETY: alive (contract). Volatile and without a reference, because the code that was interrupted may have an exclusive one.
+        let (head, tail) =
+            unsafe { ((&raw const (*this).head).read_volatile(), (&raw const (*this).tail).read_volatile()) };
+        tail.wrapping_sub(head)
+    }
+
     /// Counter of the entry that `pop_front` would return.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn head(&self) -> usize {

@@ -13,8 +13,12 @@ use crate::sched::source::{Source, SourceFactory};
 use crate::thread::{Panics, stack_size};
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Most notes that a recorder keeps: half a gibibyte for each worker.
+const MOST_NOTES: usize = 1 << 24;
 
 /// Sets up a [`Runtime`].
 #[must_use]
@@ -64,8 +68,10 @@ impl RuntimeBuilder {
     /// | `LAMPREY_PIN_WORKERS` | `on`, `off`, or a list such as `0,4-7` | [`pin_workers`](Self::pin_workers), [`pin_workers_to`](Self::pin_workers_to) |
     /// | `LAMPREY_IO` | `epoll`, `uring`, `auto` | [`io`](Self::io) |
     /// | `LAMPREY_PANICS` | `report`, `propagate`, `abort` | [`panics`](Self::panics) |
-    /// | `LAMPREY_STUCK_AFTER` | `500ms`, `3s`, `off` | [`stuck_after`](Self::stuck_after) |
+    /// | `LAMPREY_STUCK_AFTER` | `20ms`, `3s`, `off` | [`stuck_after`](Self::stuck_after) |
     /// | `LAMPREY_DEADLOCKS` | `on`, `off` | [`deadlocks`](Self::deadlocks) |
+    /// | `LAMPREY_RECORDER` | `100000`, `off` | [`recorder`](Self::recorder) |
+    /// | `LAMPREY_RECORD_DIR` | `/var/log/server` | [`record_dir`](Self::record_dir) |
     /// | `LAMPREY_TIME_SLICE` | `10ms` | [`time_slice`](Self::time_slice) |
     /// | `LAMPREY_INFLATION` | `on`, `off` | [`inflation`](Self::inflation) |
     /// | `LAMPREY_PENALTY` | `10` | [`penalty`](Self::penalty) |
@@ -216,13 +222,21 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The time after which a worker that has not returned to its scheduler counts as stuck. Default: 3 s. If
-    /// other threads of that worker are ready to run, the thread that holds it up is printed to standard
-    /// error with its spawn site, once for each site: it computes without a call of this crate, or waits in a
-    /// system call. `Duration::MAX` turns this off.
+    /// How long a thread may hold its worker while something waits for it. Default: 100 ms. What takes longer is printed to
+    /// standard error: the thread with its name, its spawn site and its stack, what waits behind it, and what to do. It computes without
+    /// a call of this crate, or waits in the system; of a blocking call of `std` (a lock, a channel, `sleep`, files, sockets, names,
+    /// processes) or of C the report says where it is made, and what this crate has in its place.
     ///
-    /// The kernel thread of such a worker then gets the signal SIGURG, which interrupts system calls that do
-    /// not restart: see [`Survivor::stack`](crate::Survivor::stack).
+    /// Each place is reported once, and once more if the thread stays there for ten seconds. What counts is the time in which the
+    /// worker's kernel thread computes or sleeps in the system, not that in which it waits for a processor: a machine that is
+    /// loaded makes no reports. A thread that holds up nobody is not reported. But one that waits for a lock of `std` is after eight times the
+    /// limit if its worker has other threads that wait, because one of these may have the lock.
+    ///
+    /// `Duration::MAX` turns this off. (As does `LAMPREY_STUCK_AFTER=off`.) The shortest limit is 10 ms.
+    ///
+    /// The kernel thread of such a worker gets the signal SIGURG, which interrupts system calls that do
+    /// not restart: see [`Survivor::stack`](crate::Survivor::stack). One that computes gets the first after a quarter of
+    /// the limit, if the worker has other threads; one that sleeps after the limit.
     #[doc(alias = "sysmon")]
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;
@@ -254,6 +268,39 @@ impl RuntimeBuilder {
     #[doc(alias = "all goroutines are asleep")]
     pub fn deadlocks(mut self, reported: bool) -> Self {
         self.options.deadlocks = reported;
+        self
+    }
+
+    /// How many notes of what it does each worker keeps for [`inspect::recording`](crate::inspect::recording). Default:
+    /// 16,384, which take 512 KiB of memory once they have all been written; 0 records nothing.
+    ///
+    /// A program whose trouble is noticed late wants more of them: a worker writes up to half a million a second. Who wants to
+    /// know what the recorder costs sets 0 and compares: it is made to cost 1 % at most.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().recorder(1 << 20).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[doc(alias = "flight recorder")]
+    pub fn recorder(mut self, notes: usize) -> Self {
+        self.options.recorder = notes;
+        self
+    }
+
+    /// The folder where recordings are kept as text files. Default: none, and nothing is written.
+    ///
+    /// All that is recorded is written to a file there at a deadlock, at a worker that is held up, at a panic that nobody joins (one a
+    /// second at most), and by [`Recording::save`](crate::inspect::Recording::save). A process keeps 16 files at most, the latest. Files
+    /// of earlier processes stay, also if they had the same number. The folder is made if it is not there.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().record_dir("/var/log/server").build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn record_dir(mut self, folder: impl AsRef<Path>) -> Self {
+        self.options.record_dir = Some(folder.as_ref().into());
         self
     }
 
@@ -355,7 +402,7 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
-    /// 0 threads of a pool), for a variable that [`from_env`](Self::from_env) cannot read, for a `LAMPREY_STACK_SIZE` that is not a size and a
+    /// 0 threads of a pool, more than 2^24 notes of the recorder), for a variable that [`from_env`](Self::from_env) cannot read, for a `LAMPREY_STACK_SIZE` that is not a size and a
     /// `LAMPREY_IO` that is no [`Io`] (which count without `from_env` too, where the builder sets neither), for a core that no worker can be
     /// [pinned](Self::pin_workers_to) to, and for a source on a thread of its own that has no notifier; those of [`Io::check`], if the builder or `LAMPREY_IO` demands io_uring; the system's error if it refuses kernel threads, memory or descriptors.
     pub fn build(self) -> io::Result<Runtime> {
@@ -365,6 +412,12 @@ impl RuntimeBuilder {
         }
         if !(1..=1024).contains(&self.workers) {
             return invalid(format!("a runtime has 1 to 1024 workers, not {}", self.workers));
+        }
+        if self.options.recorder > MOST_NOTES {
+            return invalid(format!(
+                "a recorder keeps at most {MOST_NOTES} notes, not {}",
+                self.options.recorder
+            ));
         }
         if let Some(class) = self.pools.zero() {
             return invalid(format!("a runtime needs at least 1 {} thread, not 0", class.name()));

@@ -7,6 +7,7 @@ use crate::sched::affinity::{self, Affinity};
 use crate::thread::{Panics, stack_size};
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 /// A variable, what its value must be, and how it is set; `None` if the value is something else.
@@ -16,7 +17,7 @@ const TIME: &str = "a time such as 10ms or 3s";
 const THREADS: &str = "a number of at least 1";
 const SWITCH: &str = "`on` or `off`";
 
-const VARIABLES: [Row; 16] = [
+const VARIABLES: [Row; 18] = [
     ("LAMPREY_WORKERS", "a number from 1 to 1024", |builder, text| {
         builder.workers = text.parse().ok().filter(|number| (1..=1024).contains(number))?;
         Some(())
@@ -72,6 +73,14 @@ const VARIABLES: [Row; 16] = [
     }),
     ("LAMPREY_DEADLOCKS", SWITCH, |builder, text| {
         builder.options.deadlocks = switch(text)?;
+        Some(())
+    }),
+    ("LAMPREY_RECORDER", "a number of notes, or `off`", |builder, text| {
+        builder.options.recorder = if text == "off" { 0 } else { text.parse().ok()? };
+        Some(())
+    }),
+    ("LAMPREY_RECORD_DIR", "the absolute path of a folder", |builder, text| {
+        builder.options.record_dir = Some(Some(Path::new(text)).filter(|path| path.is_absolute())?.into());
         Some(())
     }),
     ("LAMPREY_TIME_SLICE", TIME, |builder, text| {
@@ -147,6 +156,10 @@ mod tests {
         assert_eq!(with("LAMPREY_IO", "epoll").unwrap().io, Io::Epoll);
         assert_eq!(with("LAMPREY_PANICS", "abort").unwrap().options.panics, Panics::Abort);
         assert_eq!(with("LAMPREY_STUCK_AFTER", "off").unwrap().options.stuck_after, Duration::MAX);
+        assert_eq!(with("LAMPREY_RECORDER", "off").unwrap().options.recorder, 0);
+        assert_eq!(with("LAMPREY_RECORDER", "99").unwrap().options.recorder, 99);
+        let folder = with("LAMPREY_RECORD_DIR", "/tmp/records").unwrap().options.record_dir;
+        assert_eq!(folder.as_deref(), Some(Path::new("/tmp/records")));
         assert_eq!(with("LAMPREY_TIME_SLICE", "20ms").unwrap().options.slice, Duration::from_millis(20));
         assert!(!with("LAMPREY_INFLATION", "off").unwrap().options.inflation);
         assert_eq!(with("LAMPREY_PENALTY", "0").unwrap().options.penalty, 0);

@@ -74,17 +74,16 @@ pub use lamprey_macros::main;
 /// ([`Panics::Propagate`](crate::Panics::Propagate)).
 ///
 /// A test that is over its limit fails, and prints each thread that has not ended: its name, where it was spawned, what it
-/// waits for, since when it has been seen there, and its stack.
+/// waits for and for how long, and its stack.
 /// ```text
 /// the test `shop::closes` is not over after 5s; these 2 threads have not ended:
-/// host 7 `till` of worker 1, spawned at src/shop.rs:31:20, waits: receive on a channel, as it did 2.5s before
+/// host 7 `till` of worker 1, spawned at src/shop.rs:31:20, waits: receive on a channel for 4.9s
 ///    0: lamprey::channel::rendezvous::ends::Receiver<T>::recv
 ///           at ..
 ///    1: shop::count
 ///           at src/shop.rs:17
 /// ..
 /// ```
-/// (Stackless parasites have no stack and are not among them, but whoever waits for one is.)
 /// Then its threads are cancelled, and the other tests go on. If one of them cannot be ended (it computes without end), or the
 /// test has `#[should_panic]` and so would pass by a panic, the process ends at once, with status 101.
 ///

@@ -24,6 +24,8 @@ use crate::driver::backend::Io;
 use crate::driver::pool;
 use crate::io::stdio;
 use crate::sched::coop;
+use crate::sched::inspect::row::rows;
+use crate::sched::metrics::snapshot::Metrics;
 use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
@@ -186,6 +188,12 @@ impl Runtime {
         self.shared.stats()
     }
 
+    /// What the runtime has counted and measured so far: see [`inspect::metrics`](crate::inspect::metrics).
+    pub fn metrics(&self) -> Metrics {
+        coop::look();
+        self.shared.metrics()
+    }
+
     /// What is behind the sockets and files of this runtime: epoll or io_uring.
     pub fn io(&self) -> Io {
         self.io
@@ -247,7 +255,8 @@ impl Runtime {
 
     /// `None` if all threads have ended, or if the caller cannot wait for them.
     fn end(&mut self, within: Duration) -> Option<(Vec<Survivor>, usize)> {
-        if std::mem::replace(&mut self.is_over, true) {
+        // In a child made by `fork` nothing is there that could end.
+        if std::mem::replace(&mut self.is_over, true) || !self.shared.is_here() {
             return None;
         }
         let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
@@ -264,7 +273,7 @@ impl Runtime {
                     return None;
                 }
                 let (found, workers) = self.shared.survey();
-                Some((found.into_iter().map(Survivor::new).collect(), workers))
+                Some((rows(found).into_iter().map(Survivor::new).collect(), workers))
             })
         });
         stdio::flush_at_end();

@@ -5,7 +5,7 @@
 //!    threads that cannot be ended), the process ends.
 
 use super::builder::RuntimeBuilder;
-use super::stuck::Sight;
+use super::stuck::Stuck;
 use super::{Runtime, duration};
 use crate::sim::{Explore, SimBuilder};
 use crate::thread::{Builder, JoinError, JoinHandle, Panics, stack_size};
@@ -77,20 +77,15 @@ impl Test {
         let mut host = main
             .spawn_in(&runtime.handle(), move || body().report())
             .unwrap_or_else(|error| panic!("`{}` cannot start: {error}", self.name));
-        let half = limit / 2;
-        if let Some(ended) = join_within(&mut host, half) {
-            return runtime.settle_at_end(ended);
-        }
-        let before = Sight::of(&runtime.shared);
-        match join_within(&mut host, limit - half) {
+        match join_within(&mut host, limit) {
             Some(ended) => runtime.settle_at_end(ended),
-            None => self.end_late(runtime, limit, &before),
+            None => self.end_late(runtime, limit),
         }
     }
 
     #[track_caller]
-    fn end_late(self, runtime: Runtime, limit: Duration, before: &Sight) -> ! {
-        let stuck = Sight::of(&runtime.shared).compared(before);
+    fn end_late(self, runtime: Runtime, limit: Duration) -> ! {
+        let stuck = Stuck::of(&runtime.shared);
         let text = format!("the test `{}` is not over after {limit:?}; {stuck}", self.name);
         if self.should_panic {
             end_process(&format!(

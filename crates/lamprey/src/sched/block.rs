@@ -35,7 +35,7 @@
 
 use super::os;
 use super::parasite::task::Task;
-use super::reason::Wait;
+use super::reason::On;
 use super::thread::{Thread, Woke};
 use super::waiter::Waiter;
 use super::worker::Worker;
@@ -86,25 +86,25 @@ pub(crate) fn on_host() -> bool {
 
 /// Blocks the calling thread until its wake or its cancellation; used only by [`wait`](super::wait).
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn block(reason: Wait) -> Woke {
+pub(crate) fn block(on: On) -> Woke {
     if let Some(worker) = worker() {
-        return worker.block(reason);
+        return worker.block(on);
     }
-    os::block(None)
+    os::block(on, None)
 }
 
 /// Blocks until a wake that is certain to come. Not interruptible.
 #[cold]
-pub(crate) fn block_until_woken(reason: Wait) {
+pub(crate) fn block_until_woken(on: On) {
     // SAFETY: the caller's own descriptor, alive while it runs.
     unsafe { current().as_ref() }.must_be_closed();
-    await_wake(reason);
+    await_wake(on);
 }
 
 /// As [`block_until_woken`], also for a wait that is open.
-pub(super) fn await_wake(reason: Wait) {
+pub(super) fn await_wake(on: On) {
     if let Some(worker) = worker() {
-        return worker.block_committed(reason);
+        return worker.block_committed(on);
     }
     os::block_committed();
 }
@@ -154,6 +154,14 @@ pub(crate) fn must_not_block() -> bool {
 pub(crate) fn count_communication() {
     if let Some(worker) = Worker::current() {
         worker.remote.counters.communications.add(1);
+    }
+}
+
+/// Counts events of descriptors, or completions of operations, that the calling worker has fetched.
+#[cfg(not(loom))]
+pub(crate) fn count_io_events(events: usize) {
+    if let Some(worker) = Worker::current() {
+        worker.remote.counters.io_events.add(events as u64);
     }
 }
 

@@ -18,6 +18,8 @@
 
 use super::guard;
 use super::parasite::task::{Form, Task};
+use super::reason::On;
+#[cfg(all(debug_assertions, not(loom)))]
 use super::reason::Wait;
 use super::thread::Woke;
 use super::thread::{Kind, Thread, ThreadState};
@@ -31,7 +33,7 @@ use std::sync::Arc;
 impl Worker {
     /// Blocks the running host; see [`block`](super::block::block).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn block(&self, reason: Wait) -> Woke {
+    pub(crate) fn block(&self, on: On) -> Woke {
         let me = self.running_ref();
         if me.eager.get() != 0 {
             return self.end_block_at_once(me);
@@ -41,10 +43,21 @@ impl Worker {
             me.must_not_wait_in_poll();
             self.must_have_no_mutex();
         }
-        me.reason.set(reason);
+        self.note_wait(me, on);
         me.state.set(ThreadState::Blocked);
         self.switch_away(me);
         me.woke.get()
+    }
+
+    /// Notes in its descriptor what a thread waits for from now on.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn note_wait(&self, me: &Thread, on: On) {
+        me.reason.set(on.reason);
+        #[cfg(not(loom))]
+        {
+            me.on.set(on.what);
+            me.since.set(self.rounds.stamp.get());
+        }
     }
 
     /// For a thread whose `eager` forbids an ordinary block or yield: ends the process unless the reason is
@@ -67,17 +80,17 @@ impl Worker {
 
     /// Blocks the running host until its wake, not interruptibly; see
     /// [`await_wake`](super::block::await_wake).
-    pub(super) fn block_committed(&self, reason: Wait) {
+    pub(super) fn block_committed(&self, on: On) {
         let me = self.running_ref();
         if me.is_barred() {
             guard::has_switched(Some(self));
         }
         if !me.take_pending_wake() {
             #[cfg(all(debug_assertions, not(loom)))]
-            if reason != Wait::Cancellation {
+            if on.reason != Wait::Cancellation {
                 me.must_not_wait_in_poll();
             }
-            me.reason.set(reason);
+            self.note_wait(me, on);
             me.state.set(ThreadState::Committed);
             self.switch_away(me);
         }

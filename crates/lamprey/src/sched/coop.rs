@@ -16,6 +16,9 @@
 //!   yields. A call that succeeds and changes something begins the count anew, and so does a scheduling point
 //!   or the next poll of a task; one that looks does not, nor does a lock that was free, or a permit: what is
 //!   behind it may be what the thread waits for.
+//! * An **order** that may be given again without effect does not count: `cancel`, `close` and `shutdown` once more, a notification that
+//!   nobody waits for, no permits, a setting, a read or write of no bytes that needs no call. It waits for nothing, and is too
+//!   cheap, or holds too much, to be counted. Orders that are refused before any call (a path with a zero byte, no address) do.
 //! * A look at the **clock** does not count: nobody waits for another thread that way, and libraries read it
 //!   under their locks (hyper does, for each frame). Only in a simulation, whose time stands still until all
 //!   wait, many of them do.

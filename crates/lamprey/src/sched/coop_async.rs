@@ -6,7 +6,8 @@ use super::worker::Worker;
 use crate::world;
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 /// The number of operations by futures in a row, on one kernel thread, after which the next one yields first: sockets that are always
 /// ready, or a limiter that has tokens, must not keep a worker to themselves.
@@ -35,6 +36,36 @@ pub(crate) fn poll_turn(weight: u32, context: &Context<'_>) -> Poll<()> {
     Poll::Ready(())
 }
 
+/// Takes a turn before the first poll of `future`: for combinators around futures of the program, which may take none. (An `async`
+/// block would store the future twice.)
+pub(crate) fn in_turn<F: Future>(future: F) -> InTurn<F> {
+    InTurn { future, is_begun: false }
+}
+
+/// The future that [`in_turn`] returns.
+pub(crate) struct InTurn<F> {
+    future: F,
+    is_begun: bool,
+}
+
+impl<F: Future> Future for InTurn<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: the future is only used pinned, here, and dropped in place; the type has no `Drop`, and is `Unpin` only if
+        // the future is.
+        let (future, is_begun) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut this.future), &mut this.is_begun)
+        };
+        // Outside of workers the caller has its thread for itself; a turn would only arm the timer.
+        if !std::mem::replace(is_begun, true) && super::on_worker() {
+            ready!(poll_turn(1, context));
+        }
+        future.poll(context)
+    }
+}
+
 thread_local! {
     /// An operation on this kernel thread has given way.
     static GAVE_WAY: Cell<bool> = const { Cell::new(false) };
@@ -54,6 +85,9 @@ pub(crate) fn poll_for_choice<T>(mut poll: impl FnMut() -> Poll<T>) -> Poll<T> {
 /// Counts: true for every operation that reaches [`TURN`].
 #[inline]
 fn turn_is_over(weight: u32) -> bool {
+    if let Some(worker) = Worker::current() {
+        worker.charge(weight);
+    }
     let is_over = counts_to_end(weight);
     if is_over {
         GAVE_WAY.set(true);

@@ -15,6 +15,7 @@ impl WorkerShared {
     /// The caller owns the entry: an unstarted thread, a blocked thread of this worker that the caller has
     /// the right to wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
+        self.note_sent(entry);
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };
         self.notify();

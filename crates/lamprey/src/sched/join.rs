@@ -1,21 +1,27 @@
 //! Joining: how a handle waits, as a thread or as a future, for the outcome in a [`Completion`].
 
 use super::completion::{Completion, Ended, registered};
-use super::reason::Wait;
+use super::reason::{On, Wait};
 use super::wait::{self, Early, Waited};
 use super::waiter::Waiter;
 use crate::sync_shim::Ordering;
 use std::task::Context;
 use std::time::Instant;
 
+/// What the joiner of the thread at this address blocks on.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn join_of(whom: *const ()) -> On {
+    On { reason: Wait::Join, what: whom }
+}
+
 /// The joiner as a thread.
 impl Completion {
     /// Handle: blocks until the host has published; false if the caller must not block. Parasites that the
     /// caller has woken run first. Unwinds if the caller is cancelled meanwhile.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn wait(&self) -> bool {
+    pub(crate) fn wait(&self, whom: *const ()) -> bool {
         self.forget_future();
-        let waited = wait::wait(Wait::Join, None, |me| self.register(me), |me| self.unregister(me));
+        let waited = wait::wait(join_of(whom), None, |me| self.register(me), |me| self.unregister(me));
         if waited == Waited::Refused {
             return false;
         }
@@ -27,9 +33,9 @@ impl Completion {
     /// As [`wait`](Self::wait), until `deadline` at most (`None`: without end), and a cancellation is
     /// returned.
     #[cold]
-    pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Ended {
+    pub(crate) fn wait_until(&self, whom: *const (), deadline: Option<Instant>) -> Ended {
         self.forget_future();
-        match wait::wait(Wait::Join, deadline, |me| self.register(me), |me| self.unregister(me)) {
+        match wait::wait(join_of(whom), deadline, |me| self.register(me), |me| self.unregister(me)) {
             Waited::Refused => Ended::Unwinding,
             Waited::Left(Early::TimedOut) => Ended::TimedOut,
             waited if waited.is_cancelled() => Ended::Cancelled,
@@ -51,9 +57,9 @@ impl Completion {
 
     /// As [`wait`](Self::wait), but only the outcome ends the wait. A caller that must not switch blocks its
     /// kernel thread.
-    pub(crate) fn wait_committed(&self) {
+    pub(crate) fn wait_committed(&self, whom: *const ()) {
         self.forget_future();
-        wait::wait_committed(Wait::Join, |me| self.register(me));
+        wait::wait_committed(join_of(whom), |me| self.register(me));
         self.must_be_done();
     }
 }
@@ -63,7 +69,7 @@ impl Completion {
     /// Handle: true once the outcome can be read; otherwise registers the waker of `cx`, to be called then.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll(&self, cx: &Context<'_>) -> bool {
-        self.is_done() || self.poll_later(cx)
+        if self.is_done() { !super::gives_way(cx) } else { self.poll_later(cx) }
     }
 
     #[cold]
@@ -80,7 +86,7 @@ impl Completion {
             // SAFETY: the word was taken back, so this is its only copy.
             unsafe { old.forget() };
         }
-        let waiter = Waiter::of(cx).keep();
+        let waiter = Waiter::of(cx, Wait::Join.into()).keep();
         if self.register(waiter) {
             return false;
         }

@@ -132,6 +132,22 @@ pub(crate) fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     f(unsafe { &*thread.locals.get().cast::<Locals>() })
 }
 
+/// Calls `f` with a value of a thread that does not run, if it has one for the key at this address.
+///
+/// # Safety
+/// The thread is a suspended one of the calling kernel thread's worker, and stays so until `f` has returned.
+#[cfg(debug_assertions)]
+pub(crate) unsafe fn of_suspended<T: 'static, R>(
+    thread: &Thread,
+    address: usize,
+    f: impl FnOnce(&T) -> R,
+) -> Option<R> {
+    // SAFETY: invariant 1: the thread itself does not touch them now (contract).
+    let locals = unsafe { thread.locals.get().cast::<Locals>().as_ref() }?;
+    // SAFETY: invariant 2: it stays until the thread ends.
+    locals.find(address).map(|value| f(unsafe { value.as_ref() }))
+}
+
 /// The values of stackless parasites by the address of their task. A field in each task would cost all of
 /// them a word.
 static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new());

@@ -14,7 +14,8 @@
 //! * [`park`] and [`idle`]: sleep without lost wake-ups; [`steal`]: work stealing; [`duty`] and `watch`: an
 //!   idle worker serves the events of workers whose threads compute; `ticker`: time slices.
 //! * [`source`]: event sources; `runtime`: start and end of a set of workers; [`affinity`]: their cores.
-//! * [`parasite`]: asynchronous threads; [`cancel`]: cancellation; [`inspect`]: looking at threads.
+//! * [`parasite`]: asynchronous threads; [`cancel`]: cancellation; [`inspect`]: looking at threads; [`record`]: what
+//!   they have done; `metrics`: how long things take.
 //!
 //! Under the model checker `model/worker.rs` and `model/host.rs` replace the worker; how its hosts block is
 //! the same code.
@@ -30,17 +31,22 @@ pub(crate) mod coop;
 pub(crate) mod coop_async;
 pub(crate) mod duty;
 mod foreign;
+#[cfg(not(loom))]
+pub(crate) mod forked;
 pub(crate) mod guard;
 pub(crate) mod hints;
 pub(crate) mod idle;
 pub(crate) mod inspect;
 mod join;
+#[cfg(not(loom))]
+pub(crate) mod metrics;
 pub(crate) mod os;
 pub(crate) mod panic;
 pub(crate) mod panic_hook;
 pub(crate) mod parasite;
 pub(crate) mod park;
 pub(crate) mod reason;
+pub(crate) mod record;
 pub(crate) mod remote_message;
 pub(crate) mod thread;
 pub(crate) mod wait;
@@ -60,6 +66,9 @@ pub(crate) mod info;
 mod kinds;
 #[cfg(not(loom))]
 pub(crate) mod locals;
+pub(crate) mod made;
+pub(crate) mod noted;
+pub(crate) mod parts;
 #[cfg(not(loom))]
 mod placement;
 #[cfg(not(loom))]
@@ -68,6 +77,7 @@ pub mod policy;
 mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
+pub(crate) mod scope_info;
 #[cfg(not(loom))]
 pub(crate) mod shared;
 #[cfg(not(loom))]
@@ -106,11 +116,12 @@ pub(crate) mod worker_shared;
 pub(crate) use worker as worker_shared;
 
 #[cfg(not(loom))]
-pub(crate) use block::{count_communication, on_host, on_worker};
+pub(crate) use block::{count_communication, count_io_events, on_host, on_worker};
 pub(crate) use block::{gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter};
 #[cfg(not(loom))]
 pub(crate) use handover::switch_over;
+pub(crate) use reason::On;
 pub use reason::Wait;
 pub(crate) use waiter::Waiter;
 pub(crate) use wake::wake_thread;
-pub(crate) use who::Who;
+pub(crate) use who::{Who, note};

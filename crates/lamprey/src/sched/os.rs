@@ -25,6 +25,9 @@
 
 use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
+#[cfg(not(loom))]
+use super::inspect::os_waits::Listed;
+use super::reason::On;
 use super::thread::{Thread, Woke};
 #[cfg(not(loom))]
 use crate::kernel::fork;
@@ -167,9 +170,17 @@ pub(super) fn about_to_wait() -> NonNull<Thread> {
 }
 
 /// Parks until the wake comes, `deadline` has passed, or a level of the thread is cancelled.
-pub(crate) fn block(deadline: Option<Instant>) -> Woke {
+pub(crate) fn block(on: On, deadline: Option<Instant>) -> Woke {
     ME.with(|me| {
         let me = me.acting();
+        if me.take_wake() {
+            return Woke::Woken;
+        }
+        // SAFETY: who waits for it borrows it. (The root of a worker, and threads of a simulation, are not listed.)
+        #[cfg(not(loom))]
+        let _listed = world::with(|_| ()).is_none().then(|| unsafe { Listed::new(on, deadline.is_some()) });
+        #[cfg(loom)]
+        let _: On = on;
         loop {
             if me.take_wake() {
                 return Woke::Woken;

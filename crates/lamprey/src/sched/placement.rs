@@ -206,7 +206,7 @@ impl Worker {
     /// Times the first run of this host, which is about to start: the next scheduling point reads the clock.
     fn watch_first_run(&self, new: &Thread) {
         self.placing.watched.set(Some((new.body, clock::ticks())));
-        self.budget.set(1);
+        self.cut_budget();
     }
 
     /// At a scheduling point: notes the length of a timed first run; false if none is timed.

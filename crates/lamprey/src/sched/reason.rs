@@ -1,5 +1,8 @@
 //! [`Wait`]: why a thread is blocked, Go's wait reason: one value for each place in the code that can block.
 
+use super::made::{Counted, Made};
+use std::os::fd::RawFd;
+
 /// What a thread waits for. Every place that can block has a value of its own, so a dump of threads is
 /// unambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,6 +81,93 @@ pub enum Wait {
     Transaction,
 }
 
+/// What a thread blocks on: the reason, and the address of the channel, lock or thread that it waits for. The address is only
+/// compared, and shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct On {
+    pub(crate) reason: Wait,
+    /// Null if there is no such object.
+    pub(crate) what: *const (),
+}
+
+impl Wait {
+    /// This reason, for `what`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn on<T: ?Sized>(self, what: &T) -> On {
+        On { reason: self, what: std::ptr::from_ref(what).cast() }
+    }
+}
+
+/// Set in the address of a [`Made`], a [`PartsRef`](super::parts::PartsRef) and a [`Counted`]: what a thread waits for, if it can tell more of itself than its
+/// address.
+const MADE: usize = 2;
+pub(super) const PARTS: usize = 4;
+const COUNTED: usize = 6;
+/// The bits of these, and the one of a [number](number_as_address).
+pub(super) const TAGS: usize = 7;
+
+const _: () = assert!(align_of::<Made>() > TAGS && align_of::<Counted>() > TAGS);
+
+impl Wait {
+    /// This reason, for the object that has this part.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn on_made(self, made: &Made) -> On {
+        On { reason: self, what: std::ptr::from_ref(made).cast::<()>().map_addr(|address| address | MADE) }
+    }
+
+    /// This reason, for the channel that has this part.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn on_counted(self, counted: &Counted) -> On {
+        On {
+            reason: self,
+            what: std::ptr::from_ref(counted).cast::<()>().map_addr(|address| address | COUNTED),
+        }
+    }
+
+    /// This reason, for a descriptor; a negative one is none.
+    pub(crate) fn on_descriptor(self, descriptor: RawFd) -> On {
+        let number = u64::try_from(descriptor).map(number_as_address);
+        On { reason: self, what: number.unwrap_or(std::ptr::null()) }
+    }
+}
+
+/// The object behind the address that a thread waits for, and the numbers of its senders and receivers, as far as they are known.
+///
+/// # Safety
+/// `what` is of an [`On`], and the object is alive.
+#[cfg(not(loom))]
+pub(super) unsafe fn object<'a>(what: *const ()) -> Option<(&'a Made, Option<(u32, u32)>)> {
+    let untagged = what.map_addr(|address| address & !TAGS);
+    match what.addr() & TAGS {
+        // SAFETY: the tag says which of the two it points to; alive (contract).
+        MADE => Some((unsafe { &*untagged.cast::<Made>() }, None)),
+        COUNTED => {
+            // SAFETY: as above.
+            let counted = unsafe { &*untagged.cast::<Counted>() };
+            Some((&counted.made, Some(counted.ends())))
+        }
+        _ => None,
+    }
+}
+
+/// What stands in [`On`] for what has no fixed address: the number of a stackful parasite or a descriptor, as an address that is odd.
+pub(crate) fn number_as_address(number: u64) -> *const () {
+    std::ptr::without_provenance((number as usize) << 1 | 1)
+}
+
+/// The number that stands there.
+#[cfg(not(loom))]
+pub(super) fn number_of(what: *const ()) -> Option<u64> {
+    (what.addr() & 1 != 0).then_some(what.addr() as u64 >> 1)
+}
+
+impl From<Wait> for On {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn from(reason: Wait) -> Self {
+        Self { reason, what: std::ptr::null() }
+    }
+}
+
 #[cfg(not(loom))]
 impl Wait {
     /// All, each at the place that is its number.
@@ -119,15 +209,27 @@ impl Wait {
         Self::Transaction,
     ];
 
+    /// The words of all, each at the place that is its number.
+    pub(in crate::sched) const TEXTS: [&'static str; Self::ALL.len()] = {
+        let mut texts = [""; Self::ALL.len()];
+        let mut number = 0;
+        while number < texts.len() {
+            texts[number] = Self::ALL[number].text();
+            number += 1;
+        }
+        texts
+    };
+
     /// The value with this number.
     pub(in crate::sched) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
 
-impl std::fmt::Display for Wait {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl Wait {
+    /// Its words in messages.
+    const fn text(self) -> &'static str {
+        match self {
             Wait::Send => "send on a channel",
             Wait::Recv => "receive on a channel",
             Wait::Choice => "choice of events",
@@ -163,7 +265,13 @@ impl std::fmt::Display for Wait {
             Wait::Group => "end of a wait group",
             Wait::Transaction => "change of a transactional variable",
             Wait::Once => "initialisation by another thread",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
     }
 }
 

@@ -40,7 +40,7 @@ impl Worker {
             if self.has_finished() {
                 break;
             }
-            if !self.look_for_work() {
+            if !self.is_walking() && !self.look_for_work() {
                 self.sleep();
             }
         }
@@ -50,7 +50,7 @@ impl Worker {
     /// Switches to a ready thread and returns when a thread switches back to the root; false if none is
     /// ready.
     pub(super) fn go_on(&self) -> bool {
-        self.budget.set(self.rounds.window.get());
+        self.begin_budget();
         let next = if self.parasites.ready.pending.get() != 0 {
             self.pick_parasite()
         } else {
@@ -86,17 +86,19 @@ impl Worker {
         if !self.stopping.get() && self.shared.stopping.load(Ordering::Acquire) {
             self.stop();
         }
-        self.answer_survey();
+        self.answer_looks();
         self.remote.counters.rounds.add(1);
         if self.shared.options.simulated {
             return; // the simulation has its own clock, and polls
         }
         let now = clock::ticks();
         self.measure(now);
+        self.refill_recorder(now);
         if now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every {
             self.rounds.polled.set(now);
             // SAFETY: only the root reaches the sources, one call at a time.
             unsafe { &mut *self.sources.get() }.poll();
+            self.measure_queues();
             self.trim_if_due(now, stacks::BUSY);
         }
     }
@@ -107,7 +109,8 @@ impl Worker {
     pub(super) fn root_is_due(&self) -> bool {
         if self.shared.options.simulated {
             self.tell_stop(self.running_ref());
-            self.budget.set(1);
+            self.note_switch(self.running_ref(), None);
+            self.begin_budget();
             return true;
         }
         let now = clock::ticks();
@@ -117,13 +120,21 @@ impl Worker {
             }
             self.measure(now);
         }
-        self.budget.set(self.rounds.window.get());
+        self.begin_budget();
         self.forget_time_slice();
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);
         self.placing.gave_way.set(self.running().as_ptr());
-        stop || now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
-            || !self.remote.inbox.is_empty()
+        let is_due = stop
+            || now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
+            || !self.remote.inbox.is_empty();
+        if is_due {
+            self.policy.favour_unstarted();
+            if self.sees_switches() {
+                self.note_switch(self.running_ref(), None);
+            }
+        }
+        is_due
     }
 
     /// True if the root has something to do: the test of [`root_is_due`](Self::root_is_due) without its
@@ -136,9 +147,22 @@ impl Worker {
             || !self.remote.inbox.is_empty()
     }
 
+    /// A round begins; the scheduling points of the last one are counted.
+    fn begin_budget(&self) {
+        let window = self.rounds.window.get();
+        let used = self.rounds.granted.replace(window).saturating_sub(self.budget.replace(window));
+        self.remote.counters.turns.add(used.into());
+    }
+
+    /// The root is to look at the next scheduling point.
+    pub(super) fn cut_budget(&self) {
+        let unused = self.budget.replace(1).saturating_sub(1);
+        self.rounds.granted.set(self.rounds.granted.get().saturating_sub(unused));
+    }
+
     /// Adapts the budget to the length of the last round.
     fn measure(&self, now: u64) {
-        let round = now.wrapping_sub(self.rounds.measured.replace(now));
+        let round = self.rounds.begin(now);
         if self.budget.get() != 0 {
             return; // the round ended early: nothing was ready
         }
@@ -197,7 +221,12 @@ impl Worker {
             self.take_watch();
         }
         let start = Instant::now();
+        self.remote.counters.sleeps.add(1);
+        self.note_park();
+        self.note_ready(0);
         self.sleep_on_watch(sources, longest.into_iter().chain(due).min());
+        self.note_unpark(!self.remote.inbox.is_empty());
+        self.remote.measured.asleep.add(start.elapsed().as_nanos() as u64);
         if self.shared.claim_idle(&self.remote) {
             watch.refresh();
         }
@@ -207,6 +236,10 @@ impl Worker {
         if !self.remote.inbox.is_empty() {
             if let Some(called) = self.remote.called.since(start) {
                 let now = Instant::now();
+                self.remote
+                    .measured
+                    .call_to_awake
+                    .add(now.saturating_duration_since(called).as_nanos() as u64);
                 watch.spin.slept(called - start, now.saturating_duration_since(called), now);
             }
         } else if self.stacks.untrimmed.get() && !others_awake && start.elapsed() >= stacks::PERIOD {
@@ -243,7 +276,9 @@ impl Worker {
             && !self.watching.on_watch.get()
             && self.shared.duty.is_lacking(self.remote.index, &self.shared.awake);
         let is_called = self.lies_idle.get() && idle::is_called(&self.remote.idle);
-        if self.remote.inbox.is_empty() && !stop && !unwatched && !is_called {
+        // A question about its threads, of which it is notified in vain if it is about to lie down.
+        let is_asked = self.is_asked_for_looks();
+        if self.remote.inbox.is_empty() && !stop && !unwatched && !is_called && !is_asked {
             sources.wait(timeout);
             sources.poll_others();
             self.rounds.polled.set(clock::ticks());

@@ -5,10 +5,13 @@
 
 use super::affinity;
 use super::duty::Duty;
+use super::inspect::layout;
+use super::inspect::stack_use::StackUses;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
 use super::panic::Panic;
 use super::policy::{Policy, PolicySlot};
+use super::record::recording::Moment;
 use super::shared::{Options, Shared};
 use super::source::{SourceFactory, Sources};
 use super::stats::Figures;
@@ -18,6 +21,7 @@ use super::ticker::Ticker;
 use super::waiter::Waiter;
 use super::worker::{InPage, Worker};
 use super::worker_shared::WorkerShared;
+use crate::kernel::fork::Process;
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::watched::{Condvar, Mutex};
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -69,10 +73,11 @@ impl Shared {
             remotes: OnceLock::new(),
             stacks: config.stacks.clone(),
             stack_size: config.stack_size,
-            options: config.options,
+            options: config.options.clone(),
             is_overdue: config.is_overdue,
             figures: config.figures.clone(),
             ticker: Ticker::new(config.options.slice, config.options.stuck_after),
+            born: Moment::now(),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
             duty: Duty::new(),
@@ -81,13 +86,15 @@ impl Shared {
             next_place: AtomicUsize::new(0),
             next_id: AtomicU64::new(1),
             trimmed: AtomicU64::new(0),
+            process: Process::this(),
             alive: Mutex::new(0),
             ended: Condvar::new(),
             failure: Mutex::new(None),
             survey: Survey::new(),
+            stack_uses: StackUses::new(),
         });
         let remotes = (0..workers)
-            .map(|index| Arc::new(WorkerShared::new(index, Arc::as_ptr(&shared).cast())))
+            .map(|index| Arc::new(WorkerShared::new(index, Arc::as_ptr(&shared).cast(), shared.notes())))
             .collect();
         shared
             .remotes
@@ -128,8 +135,12 @@ impl Shared {
     }
 
     /// Tells all workers to end their hosts and then themselves, and waits at most `patience` for that;
-    /// returns how many workers still run. Does not wait if the caller runs on one of them.
+    /// returns how many workers still run. Does not wait if the caller runs on one of them. Does nothing in a child made by
+    /// `fork`, where none runs; its parent's go on.
     pub(crate) fn stop(&self, patience: Duration) -> usize {
+        if !self.is_here() {
+            return 0;
+        }
         // Release pairs with the Acquire loads in `Worker::attend` and `Worker::park`.
         self.stopping.store(true, Ordering::Release);
         self.ticker.end();
@@ -154,14 +165,14 @@ impl Shared {
         self.stop(Duration::ZERO);
     }
 
-    /// Sends a new host to a worker; ends it at once if that worker has ended.
+    /// Sends a new host to a worker; ends it at once if that worker has ended, or is in a parent of this process.
     ///
     /// # Safety
     /// `thread` is unstarted and owned by the caller, who gives it up.
     pub(crate) unsafe fn send(&self, worker: usize, thread: NonNull<Thread>) {
         // SAFETY: unstarted, and given up by the caller (contract).
-        if unsafe { self.remotes()[worker].deliver(Waiter::thread(thread)) }.is_err() {
-            // SAFETY: `deliver` gave it back, unstarted and owned.
+        if !self.is_here() || unsafe { self.remotes()[worker].deliver(Waiter::thread(thread)) }.is_err() {
+            // SAFETY: not delivered, or given back: unstarted and owned.
             unsafe { switch::abandon(thread, Abandoned::Shutdown) };
         }
     }
@@ -179,8 +190,10 @@ fn worker_main(
     affinity::pin(&config.cores, remote.index)?;
     let place = make_worker(shared, config, remote)?;
     place.worker.install();
+    let known = layout::enter(&place.worker);
     let _ = report.send(Ok(()));
     crate::bug::no_unwind("a source", || place.worker.work());
+    drop(known);
     crate::bug::no_unwind("the destructor of a policy", move || drop(place));
     Ok(())
 }

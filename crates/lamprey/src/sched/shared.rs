@@ -1,21 +1,25 @@
 //! [`Shared`]: what the workers of a runtime share (Go's global `sched`), and the runtime's options.
 
 use super::duty::Duty;
+use super::inspect::stack_use::StackUses;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
 use super::panic::{Panic, Panics};
+use super::record::recording::Moment;
 use super::stats::Figures;
 use super::ticker::Ticker;
 use super::worker_shared::WorkerShared;
+use crate::kernel::fork::Process;
 use crate::sync_shim::watched::{Condvar, Mutex};
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use swapstack::StackPool;
 
 /// Options of a runtime: how it treats parasites ([`super::parasite::offer`]), workers that are held up, and
 /// panics.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) inflation: bool,
     pub(crate) penalty: u8,
@@ -26,6 +30,10 @@ pub(crate) struct Options {
     pub(crate) panics: Panics,
     /// A deadlock is reported, and ends the runtime.
     pub(crate) deadlocks: bool,
+    /// How many notes of each worker the recorder keeps; 0: it is off.
+    pub(crate) recorder: usize,
+    /// Where reports keep what is recorded.
+    pub(crate) record_dir: Option<Arc<Path>>,
     /// The workers are virtual: they share a kernel thread ([`super::virtual_worker`]).
     pub(crate) simulated: bool,
 }
@@ -37,9 +45,11 @@ impl Default for Options {
             penalty: 10,
             offering: true,
             slice: Duration::from_millis(10),
-            stuck_after: Duration::from_secs(3),
+            stuck_after: Duration::from_millis(100),
             panics: Panics::Report,
             deadlocks: true,
+            recorder: 1 << 14,
+            record_dir: None,
             simulated: false,
         }
     }
@@ -55,6 +65,8 @@ pub(crate) struct Shared {
     /// The counters of what is beside the workers.
     pub(super) figures: Figures,
     pub(crate) ticker: Ticker,
+    /// When the runtime was made.
+    pub(super) born: Moment,
     /// Number of workers that are neither dozing nor idle (see `steal`).
     pub(super) awake: AtomicUsize,
     /// Number of workers whose `WorkerShared::idle` is set.
@@ -66,11 +78,14 @@ pub(crate) struct Shared {
     pub(super) next_id: AtomicU64,
     /// When the current period of `trim` began, in ticks.
     pub(super) trimmed: AtomicU64,
+    /// That of its kernel threads.
+    pub(super) process: Process,
     pub(super) alive: Mutex<usize>,
     pub(super) ended: Condvar,
     /// The panic that has ended the runtime.
     pub(super) failure: Mutex<Option<Panic>>,
     pub(super) survey: Survey,
+    pub(super) stack_uses: StackUses,
 }
 
 impl Shared {
@@ -78,6 +93,17 @@ impl Shared {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn remotes(&self) -> &[Arc<WorkerShared>] {
         self.remotes.get().map_or(&[], |remotes| remotes)
+    }
+
+    /// How many notes of each worker the recorder keeps. A simulation has a log instead.
+    pub(super) fn notes(&self) -> usize {
+        if self.options.simulated { 0 } else { self.options.recorder }
+    }
+
+    /// How long ago the runtime was made.
+    #[cfg(feature = "live")]
+    pub(crate) fn age(&self) -> Duration {
+        self.born.elapsed()
     }
 
     /// The sum of the workers' counters.
@@ -100,6 +126,11 @@ impl Shared {
             alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         *alive
+    }
+
+    /// False in a child made by `fork`: none of its kernel threads is there, and a thread that is gone may have its locks.
+    pub(crate) fn is_here(&self) -> bool {
+        self.process.is_this()
     }
 
     /// True once its threads are told to end.

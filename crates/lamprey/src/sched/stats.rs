@@ -10,6 +10,10 @@ use crate::sync_shim::{AtomicU64, Ordering};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
+    pub(in crate::sched) const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
     /// Adds `n`. Called by the worker's kernel thread only.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&self, n: u64) {
@@ -51,10 +55,17 @@ pub(crate) struct Counters {
     pub(crate) inflated: Counter,
     pub(crate) offered: Counter,
     pub(crate) communications: Counter,
+    pub(crate) sent: Counter,
+    pub(crate) stolen: Counter,
+    pub(crate) sleeps: Counter,
     /// How often the root has run.
     pub(crate) rounds: Counter,
     /// How often the root has found a thread to run.
     pub(crate) runs: Counter,
+    /// Scheduling points, as far as rounds have ended.
+    pub(crate) turns: Counter,
+    /// Events of descriptors, and completions of operations.
+    pub(crate) io_events: Counter,
 }
 
 /// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of
@@ -105,8 +116,16 @@ pub struct Stats {
     pub inflated: u64,
     /// Parasites given to another worker that asked for work.
     pub offered: u64,
-    /// Values that went through channels, counted where the later of the two threads ran.
+    /// Values that went from one thread to another through rendezvous channels, variables and swaps, counted where the later of the
+    /// two ran. Those of channels with a buffer are not counted.
     pub communications: u64,
+    /// Wakes of threads of another worker, new threads for it, and other messages to it. Each costs some hundred nanoseconds, or some
+    /// microseconds if that worker sleeps.
+    pub sent: u64,
+    /// Hosts that an idle worker has taken from another one.
+    pub stolen: u64,
+    /// How often a worker had nothing to do and slept.
+    pub sleeps: u64,
     /// Channels that were taken from the one worker that had used them, each at a cost of some microseconds;
     /// counted over **all** runtimes of the process.
     pub revocations: u64,
@@ -175,5 +194,8 @@ impl Stats {
         self.inflated += counters.inflated.get();
         self.offered += counters.offered.get();
         self.communications += counters.communications.get();
+        self.sent += counters.sent.get();
+        self.stolen += counters.stolen.get();
+        self.sleeps += counters.sleeps.get();
     }
 }

@@ -140,6 +140,9 @@ impl Worker {
                 remote.unstarted.steal(earlier, BATCH, |entry| taken.push(entry));
             }
             if !taken.is_empty() {
+                self.remote.counters.stolen.add(taken.len() as u64);
+                // SAFETY: stolen, so owned by this worker.
+                taken.iter().for_each(|entry| self.note_stolen(unsafe { entry.0.as_ref() }, remote.index));
                 break;
             }
         }

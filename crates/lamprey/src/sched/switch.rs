@@ -23,7 +23,7 @@ use super::thread::Woke;
 use super::thread::{Abandoned, Entry, Fate, Thread, ThreadState};
 use super::waiter::Waiter;
 use super::worker::Worker;
-use crate::sync_shim::relax;
+use crate::sync_shim::{Ordering, relax};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use swapstack::{PooledStack, Stack, StackPointer};
@@ -87,15 +87,18 @@ impl Worker {
         let inline = form != Form::Soon && (form != Form::AsTask || entry.attach_inline.get());
         if inline && self.may_attach(form) && self.running_ref().below.get().is_null() {
             self.remote.counters.attached_inline.add(1);
+            if self.sees_switches() {
+                self.note_switch(self.running_ref(), Some(NonNull::from(entry)));
+            }
             return self.attach_thread(entry);
         }
         let ready = Waiter::thread(NonNull::from(entry));
-        if self.policy.queues_parasites() {
-            return self.policy.ready(ready, Why::Woken);
+        if self.policy.sees_parasites() && self.queue_noted(ready) {
+            return;
         }
         // It will run in the place of the parasite that wakes it, before any host, so the budget does not matter.
         if self.running_ref().below.get().is_null() || !self.parasites.ready.push(ready) {
-            self.push_ready(ready);
+            self.push_ahead(ready);
         }
     }
 
@@ -115,12 +118,17 @@ impl Worker {
     /// Puts a host that has been woken or interrupted into the run queue; true if that is of the program's policy.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) -> bool {
-        self.policy.take(Waiter::thread(thread), Why::Woken)
+        if !self.policy.is_plain() {
+            return self.enqueue_noted(thread);
+        }
+        self.policy.take_plainly(thread, Why::Woken);
+        false
     }
 
     /// Yields to the root; the running host `me` goes to the run queue.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
         self.placing.gave_way.set(me);
+        self.policy.favour_unstarted();
         self.policy.ready(Waiter::thread(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
@@ -166,7 +174,11 @@ impl Worker {
         let Some(below) = NonNull::new(me.below.replace(ptr::null()).cast_mut()) else {
             crate::bug::bug!("a parasite that is attached to nobody")
         };
-        self.next_above(me, below)
+        let next = self.next_above(me, below);
+        if self.sees_switches() {
+            self.note_switch(me, Some(next));
+        }
+        next
     }
 
     /// Saves the running thread `me` and continues `next`; returns when a thread switches back to `me`.
@@ -261,8 +273,26 @@ impl Worker {
     pub(crate) unsafe fn admit(&self, thread: NonNull<Thread>) {
         // SAFETY: unstarted and owned (contract); this is the owning kernel thread.
         unsafe {
+            if !self.policy.is_plain() || thread.as_ref().label.pinned.get() {
+                return self.admit_noted(thread);
+            }
+            self.remote.unstarted.push(Entry(thread));
+        }
+        self.shared.ask_for_help();
+    }
+
+    /// As [`admit`](Self::admit), where more has to be done than to put the host into the stealable queue.
+    ///
+    /// # Safety
+    /// As for `admit`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn admit_noted(&self, thread: NonNull<Thread>) {
+        // SAFETY: unstarted and owned (contract); this is the owning kernel thread.
+        unsafe {
+            self.note_new(thread.as_ref());
             if thread.as_ref().label.pinned.get() {
-                return self.policy.ready(Waiter::thread(thread), Why::Spawned);
+                return self.keep_unstarted(thread);
             }
             match self.policy.place(thread.as_ref(), self.remote.index, &self.shared) {
                 Place::Anywhere => self.remote.unstarted.push(Entry(thread)),
@@ -270,6 +300,17 @@ impl Worker {
             }
         }
         self.shared.ask_for_help();
+    }
+
+    /// Gives a host that cannot be stolen to the policy.
+    ///
+    /// # Safety
+    /// As for `admit`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn keep_unstarted(&self, thread: NonNull<Thread>) {
+        // Relaxed: a hint for the watch for threads that hold up a worker.
+        self.remote.has_placed.store(true, Ordering::Relaxed);
+        self.policy.ready(Waiter::thread(thread), Why::Spawned);
     }
 
     /// As [`admit`](Self::admit), for a host that the policy keeps here, or sends to another worker.
@@ -292,7 +333,7 @@ impl Worker {
                 return;
             }
             if is_there {
-                return self.policy.ready(Waiter::thread(thread), Why::Spawned);
+                return self.keep_unstarted(thread);
             }
             self.remote.unstarted.push(Entry(thread));
         }
@@ -302,7 +343,10 @@ impl Worker {
     /// The thread that the policy picks, if any is ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn next_by_policy(&self) -> Option<NonNull<Thread>> {
-        self.policy.next(&self.remote.unstarted, |parasite| self.carry_picked(parasite))
+        if !self.policy.is_plain() {
+            return self.next_noted();
+        }
+        self.policy.next_plainly(&self.remote.unstarted)
     }
 }
 
@@ -369,9 +413,18 @@ impl Worker {
                 self.kill(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
+                if self.stacks.of_hosts.is_due(self.remote.counters.hosts.get()) {
+                    self.measure_host(thread.as_ref());
+                }
                 (body.run)(thread);
+                if thread.as_ref().label.is_measured.get() {
+                    self.end_measurement(thread.as_ref());
+                }
             }
             self.part(thread.as_ref());
+            if self.records() {
+                self.note_end(thread.as_ref());
+            }
             let size = thread.as_ref().label.stack_size;
             let mut stack = self.end(thread.as_ref());
             match (body.publish)(thread) {

@@ -4,7 +4,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `ready_before`, `in_a_row`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `on`, `since`, `is_limited`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `ready_before`, `in_a_row`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
 //! | `link` | the thread that pushes the descriptor into an inbox, then that inbox's owner |
 //! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before it can be a waiter; wakers read it |
 //! | the rest | constant |
@@ -24,6 +24,8 @@
 use super::cancel::frame::Frame;
 use super::parasite::task::Task;
 use super::reason::Wait;
+#[cfg(not(loom))]
+use super::scope_info::ScopeInfo;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Cell, left_out};
 use std::ptr::{self, NonNull};
 
@@ -57,7 +59,7 @@ pub(crate) enum Woke {
     Cancelled,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// A kernel thread outside every runtime: blocks by parking ([`os`](super::os)).
@@ -86,6 +88,11 @@ pub(crate) struct Thread {
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     pub(crate) ask: AtomicU8,
+    /// The whole thread is killed; it may be shielded from that.
+    pub(crate) killed: Cell<bool>,
+    /// How many parasites have run on top of this thread, in the place of others, since it last ran.
+    #[cfg(not(loom))]
+    pub(crate) in_a_row: Cell<u8>,
     /// The shared state of its worker: see `Thread::reach`.
     pub(super) home: AtomicPtr<()>,
     /// Of an attached parasite: the thread that continues when this one blocks or ends. That thread is
@@ -94,11 +101,20 @@ pub(crate) struct Thread {
     pub(crate) below: Cell<*const Thread>,
     /// The stackless parasite that is polled on this stack now; null if none. Changed by `act_for` only.
     pub(crate) polling: Cell<*mut Task>,
+    pub(crate) link: Cell<*mut ()>,
+    /// Address of what it waits for, while it is blocked ([`On`](super::reason::On)).
+    #[cfg(not(loom))]
+    pub(crate) on: Cell<*const ()>,
+    /// When it blocked, by its worker's coarse clock ([`Rounds`](super::worker::rounds::Rounds)).
+    #[cfg(not(loom))]
+    pub(crate) since: Cell<u32>,
+    /// Number of inline attaches under way on this stack. It cannot overflow: each takes some of the stack.
+    #[cfg(not(loom))]
+    pub(crate) nesting: Cell<u32>,
     /// Lowest address of this stack at which a parasite may be polled ([`super::parasite::attach`]); 0 until
     /// it has been computed.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
-    pub(crate) link: Cell<*mut ()>,
     #[cfg(not(loom))]
     pub(crate) body: &'static Body,
     #[cfg(not(loom))]
@@ -107,19 +123,20 @@ pub(crate) struct Thread {
     pub(crate) newer: Cell<*const Thread>,
     #[cfg(not(loom))]
     pub(crate) stack: Cell<Option<PooledStack>>,
-    /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]).
+    /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]). Of a host: the lower half of its
+    /// [`parent`](Thread::parent).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
     /// Of an attached parasite: how many parasites were ready when it was attached, or the one in whose place it
-    /// runs ([`super::parasite`], `on_top`).
+    /// runs ([`super::parasite`], `on_top`). Of a host: the upper half of its parent.
     #[cfg(not(loom))]
     pub(crate) ready_before: Cell<u32>,
-    /// How many parasites have run on top of this thread, in the place of others, since it last ran.
+    /// The innermost frame of its stack: what can be cancelled by itself, and what is shielded
+    /// ([`super::cancel`]).
+    pub(crate) frames: Cell<*const Frame>,
+    /// Bytes from `low_water` to the top of the stack; 0 until that has been computed, and without a stack.
     #[cfg(not(loom))]
-    pub(crate) in_a_row: Cell<u8>,
-    /// Number of inline attaches under way on this stack. It cannot overflow: each takes some of the stack.
-    #[cfg(not(loom))]
-    pub(crate) nesting: Cell<u32>,
+    pub(crate) room: Cell<u32>,
     /// A parasite that may be attached within the call that unblocks it.
     #[cfg(not(loom))]
     pub(crate) attach_inline: Cell<bool>,
@@ -129,14 +146,9 @@ pub(crate) struct Thread {
     /// How many of the next parasites that it spawns start as hosts ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
-    /// The innermost frame of its stack: what can be cancelled by itself, and what is shielded
-    /// ([`super::cancel`]).
-    pub(crate) frames: Cell<*const Frame>,
-    /// The whole thread is killed; it may be shielded from that.
-    pub(crate) killed: Cell<bool>,
-    /// Bytes from `low_water` to the top of the stack; 0 until that has been computed, and without a stack.
+    /// Its wait ends at a time limit.
     #[cfg(not(loom))]
-    pub(crate) room: Cell<u32>,
+    pub(crate) is_limited: Cell<bool>,
     /// Host-local values (`thread::local`), owned by the thread itself.
     #[cfg(not(loom))]
     pub(crate) locals: Cell<*mut ()>,
@@ -157,6 +169,8 @@ pub(crate) struct Label {
     pub(crate) pinned: Cell<bool>,
     /// It has been sent to the worker that it starts on ([`super::placement`]).
     pub(crate) is_placed: Cell<bool>,
+    /// The pages of its stack that have memory are those that it has used itself ([`super::inspect::stack_use`]).
+    pub(crate) is_measured: Cell<bool>,
 }
 
 /// What the object behind a descriptor can do, called by the scheduler and implemented in the room `thread`.
@@ -174,6 +188,9 @@ pub(crate) struct Body {
     pub(crate) dispose: unsafe fn(NonNull<Thread>),
     /// After `dispose`, or after `Empty`: frees the object.
     pub(crate) free: unsafe fn(NonNull<Thread>),
+    /// Of a host that a scope waits for: that scope, until the host has left it. Called while the host is suspended, on its worker's
+    /// kernel thread.
+    pub(crate) scope: Option<unsafe fn(NonNull<Thread>) -> Option<ScopeInfo>>,
 }
 
 /// Which side owns a host that has ended.
@@ -339,6 +356,21 @@ impl Thread {
         Self::bare(Kind::Parasite, ThreadState::Runnable, body, label)
     }
 
+    /// Keeps the number of the thread that spawns it, a host; 0 if it is not known. A parasite's is in its
+    /// [`Context`](super::parasite::contexts::Context).
+    #[cfg(not(loom))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn set_parent(&self, id: u64) {
+        self.attached_at.set(id as u32);
+        self.ready_before.set((id >> 32) as u32);
+    }
+
+    /// The number of the thread that has spawned it, a host; 0 if it is not known.
+    #[cfg(not(loom))]
+    pub(crate) fn parent(&self) -> u64 {
+        u64::from(self.attached_at.get()) | u64::from(self.ready_before.get()) << 32
+    }
+
     /// True for a host or a stackful parasite.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_lamprey(&self) -> bool {
@@ -365,6 +397,9 @@ impl Thread {
             home: AtomicPtr::new(ptr::null_mut()),
             ask: AtomicU8::new(0),
             link: Cell::new(ptr::null_mut()),
+            on: Cell::new(ptr::null()),
+            since: Cell::new(0),
+            is_limited: Cell::new(false),
             body,
             older: Cell::new(ptr::null()),
             newer: Cell::new(ptr::null()),
@@ -416,6 +451,7 @@ impl Label {
             stack_size,
             pinned: Cell::new(true),
             is_placed: Cell::new(false),
+            is_measured: Cell::new(false),
         }
     }
 }
@@ -428,6 +464,7 @@ static NO_BODY: Body = Body {
     publish: |_| crate::bug::bug!("a thread without a closure was published"),
     dispose: |_| crate::bug::bug!("a thread without a closure was disposed of"),
     free: |_| crate::bug::bug!("a thread without a closure was freed"),
+    scope: None,
 };
 
 #[cfg(not(loom))]

@@ -1,10 +1,12 @@
 //! The kernel thread of the [ticker](super::ticker): its start, and its loop.
 
 use super::affinity;
+#[cfg(debug_assertions)]
+use super::inspect::cycles;
 use super::inspect::silent::StuckWatch;
 use super::inspect::standstill;
 use super::shared::Shared;
-use super::ticker::{CALLED, FAST, OVER, PATIENCE, RESTING};
+use super::ticker::{CALLED, FAST, OVER, PATIENCE, PERIOD, RESTING};
 use crate::sync_shim::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -24,24 +26,37 @@ pub(super) fn start(shared: &Arc<Shared>) {
 /// runtime is freed at the latest one iteration after its end.
 fn tick(shared: &Weak<Shared>) {
     let (mut idle, mut since_look, mut since_tick) = (0, 0, 0);
-    let (mut sights, mut deadlocks) = (None, None);
+    let (mut stuck, mut deadlocks) = (None, None);
+    #[cfg(debug_assertions)]
+    let mut cycles = cycles::Watch::new();
     while let Some(shared) = shared.upgrade() {
+        let stuck = stuck.get_or_insert_with(|| StuckWatch::new(&shared));
         let deadlocks = deadlocks.get_or_insert_with(|| standstill::Watch::new(&shared));
+        let given_up = stuck.given_up();
         // Relaxed: a hint.
-        let is_busy = shared.awake.load(Ordering::Relaxed) != 0;
-        idle = if is_busy { 0 } else { idle + 1 };
+        if shared.awake.load(Ordering::Relaxed) > given_up {
+            idle = 0;
+            shared.ticker.rewind();
+        } else {
+            idle += 1;
+        }
         if idle >= PATIENCE {
-            shared.ticker.rest(&shared.awake);
+            shared.ticker.rest(&shared.awake, given_up);
         }
         let rest = deadlocks.rest();
         let start = Instant::now();
-        let word = shared.ticker.sleep(rest);
+        let word = shared.ticker.sleep(rest.into_iter().chain((given_up != 0).then_some(PERIOD)).min());
         match word {
             OVER => return,
             CALLED => return super::inspect::overflowed::print(),
             RESTING => {
                 if rest.is_some_and(|rest| start.elapsed() >= rest) {
                     deadlocks.look();
+                    #[cfg(debug_assertions)]
+                    cycles.look(&shared);
+                }
+                if given_up != 0 {
+                    stuck.look(&shared);
                 }
                 continue;
             }
@@ -55,7 +70,9 @@ fn tick(shared: &Weak<Shared>) {
         since_look += 1;
         if since_look >= shared.ticker.pauses_in_period(word) {
             since_look = 0;
-            sights.get_or_insert_with(|| StuckWatch::new(&shared)).look(&shared);
+            stuck.look(&shared);
+            #[cfg(debug_assertions)]
+            cycles.look(&shared);
         }
     }
 }

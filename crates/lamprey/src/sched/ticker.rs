@@ -3,17 +3,18 @@
 //!
 //! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]),
 //!   from the first parasite on.
-//! * About once a second it looks for workers that are held up ([`super::inspect::silent`]).
+//! * Every 25 ms, unless told otherwise, it looks for workers that are held up ([`super::inspect::silent`]).
 //! * When all workers have slept for a while, it looks whether the program stands still
 //!   ([`super::inspect::standstill`]).
 //! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself
 //!   is in a signal handler, which must not print it.
 //!
-//! It sleeps while all workers sleep.
+//! It sleeps while all workers sleep. A worker whose kernel thread has slept for long within a call of the program counts as
+//! one that sleeps, but it gets up without a word: so the ticker then looks once a second.
 //!
 //! # States (`word`)
 //! ```text
-//! SLOW --a worker's first parasite--> FAST       SLOW, FAST <--a worker has slept / all have slept for a while--> RESTING
+//! SLOW --a worker's first parasite--> FAST       SLOW, FAST <--a worker has got up / all have slept for a while--> RESTING
 //! any --the runtime ends--> OVER                 any but OVER --a thread has overflowed--> CALLED
 //! ```
 //!
@@ -42,7 +43,7 @@ const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
 const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 
 /// Longest and shortest period between two looks for workers that are held up.
-const PERIOD: Duration = Duration::from_secs(1);
+pub(super) const PERIOD: Duration = Duration::from_secs(1);
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 /// Consecutive sleeps without an awake worker after which the ticker rests.
 pub(super) const PATIENCE: u32 = 3;
@@ -64,7 +65,7 @@ impl Ticker {
     /// `stuck_after`.
     pub(crate) fn new(slice: Duration, stuck_after: Duration) -> Self {
         let slice = (slice / 4).max(Duration::from_micros(50));
-        let period = (stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
+        let period = (stuck_after / 4).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }
 
@@ -131,8 +132,8 @@ impl Ticker {
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1_usize) };
     }
 
-    /// Stops ticking until a worker has slept, unless one has got up just now.
-    pub(super) fn rest(&self, awake: &AtomicUsize) {
+    /// Stops ticking until a worker has slept, unless more than `idle` of those that are awake have got up just now.
+    pub(super) fn rest(&self, awake: &AtomicUsize, idle: usize) {
         // Relaxed: a hint.
         let word = self.word.load(Ordering::Relaxed);
         if word != SLOW && word != FAST {
@@ -142,7 +143,7 @@ impl Ticker {
         // StoreLoad race: the word against our look at `awake`; pairs with the fence in `rewind`.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
-        if awake.load(Ordering::Relaxed) != 0 {
+        if awake.load(Ordering::Relaxed) > idle {
             self.change(RESTING, word);
         }
     }

@@ -6,11 +6,12 @@
 //! [`with_level`].
 
 use super::cancel::Frame;
+use super::reason::On;
 use super::source::{Helper, Source};
 use super::thread::Thread;
 use super::thread::Woke;
+use super::wakers;
 use super::worker::Worker;
-use super::{Wait, wakers};
 use crate::time::alarms::Alarms;
 use crate::time::ticks::Ticks;
 use crate::time::wheel::{Node, Wheel};
@@ -94,12 +95,16 @@ impl Source for TimerSource {
     fn poll(&mut self) {
         let worker = Worker::current().expect("sources are polled on workers");
         let timers = self.timers();
-        let now = timers.ticks.passed();
-        timers.wheel.advance(now, |due| match due {
-            // SAFETY: a linked node's thread is in its blocking call (invariant).
-            Due::Block(thread) => unsafe { worker.interrupt(thread, Woke::TimedOut) },
-            // SAFETY: a linked node's thread is within its level (invariant).
-            Due::Level(frame, thread) => unsafe { worker.cancel_level(frame.as_ref(), thread) },
+        let (now, nanos) = timers.ticks.passed_with_nanos();
+        timers.wheel.advance(now, |due| {
+            let late = nanos.saturating_sub(Ticks::nanos_of(timers.wheel.now()));
+            worker.remote.measured.timer_late.add(late.try_into().unwrap_or(u64::MAX));
+            match due {
+                // SAFETY: a linked node's thread is in its blocking call (invariant).
+                Due::Block(thread) => unsafe { worker.interrupt(thread, Woke::TimedOut) },
+                // SAFETY: a linked node's thread is within its level (invariant).
+                Due::Level(frame, thread) => unsafe { worker.cancel_level(frame.as_ref(), thread) },
+            }
         });
         timers.alarms.ring(now, wakers::wake);
     }
@@ -123,13 +128,16 @@ impl Source for TimerSource {
 
 /// Blocks the running host of `worker` until its wake or the deadline.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> Woke {
+pub(super) fn block_until(worker: &Worker, on: On, deadline: Instant) -> Woke {
     // SAFETY: invariant: set for as long as the worker has hosts.
     let timers = unsafe { &*WHEEL.get() };
     let node = Node::new(Due::Block(worker.running()));
     // SAFETY: the node is new, and is removed below before this frame ends; blocking does not unwind.
     unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
-    let woke = worker.block(reason);
+    let limited = &worker.running_ref().is_limited;
+    limited.set(true);
+    let woke = worker.block(on);
+    limited.set(false);
     // SAFETY: the node is in this wheel, or in none.
     unsafe { timers.wheel.remove(&node) };
     woke

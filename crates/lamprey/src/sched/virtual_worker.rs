@@ -96,6 +96,8 @@ impl VirtualWorker {
     /// Ends it before it has had a thread, because the runtime cannot start.
     fn end_unused(&self) {
         self.enter();
+        // It learns that the runtime stops.
+        self.receive();
         if !self.end() {
             crate::bug::bug!("a worker without threads does not end");
         }

@@ -46,7 +46,7 @@
 //! model that blocks.
 
 use super::block::{await_wake, block, block_until_woken, current, must_not_block, waiter};
-use super::reason::Wait;
+use super::reason::On;
 use super::thread::Kind;
 use super::thread::Woke;
 #[cfg(not(loom))]
@@ -124,7 +124,7 @@ impl Waited {
 /// A host switches away; an OS thread parks.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn wait<E: Into<Entered>>(
-    reason: Wait,
+    on: impl Into<On>,
     deadline: Option<Instant>,
     enter: impl FnOnce(Waiter) -> E,
     leave: impl FnOnce(Waiter) -> bool,
@@ -133,23 +133,23 @@ pub(crate) fn wait<E: Into<Entered>>(
         return Waited::Refused;
     }
     let me = waiter();
-    wait_again(reason, deadline, || enter(me), || leave(me))
+    wait_again(on, deadline, || enter(me), || leave(me))
 }
 
 /// [`wait`] for a caller that may block and already has its [`waiter`]: between one wait and the next,
 /// nothing else may run.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn wait_again<E: Into<Entered>>(
-    reason: Wait,
+    on: impl Into<On>,
     deadline: Option<Instant>,
     enter: impl FnOnce() -> E,
     leave: impl FnOnce() -> bool,
 ) -> Waited {
     match enter().into() {
         Entered::Done => Waited::Done,
-        Entered::Queued => queued(reason, deadline, leave),
+        Entered::Queued => queued(on.into(), deadline, leave),
         Entered::WakePending => {
-            block_until_woken(reason);
+            block_until_woken(on.into());
             Waited::Woken
         }
     }
@@ -158,27 +158,27 @@ pub(crate) fn wait_again<E: Into<Entered>>(
 /// The rest of [`wait`] for a caller whose node is queued, for hot paths. (The compiler does not always
 /// inline a large closure.)
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
-    match block_until(reason, deadline) {
+pub(crate) fn queued(on: On, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
+    match block_until(on, deadline) {
         Woke::Woken => Waited::Woken,
-        woke => end_early(reason, woke, leave),
+        woke => end_early(on, woke, leave),
     }
 }
 
 /// Blocks until the wake, or until the deadline: [`Woke::TimedOut`].
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
-    let Some(deadline) = deadline else { return block(reason) };
+fn block_until(on: On, deadline: Option<Instant>) -> Woke {
+    let Some(deadline) = deadline else { return block(on) };
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
-        return timers::block_until(worker, reason, deadline);
+        return timers::block_until(worker, on, deadline);
     }
     // In the model checker the root of a host decides when a deadline has passed.
     #[cfg(loom)]
     if super::block::on_host() {
-        return block(reason);
+        return block(on);
     }
-    os::block(Some(deadline))
+    os::block(on, Some(deadline))
 }
 
 /// [`queued`] for a caller that has looked up its worker. (The compiler does not always inline a closure that
@@ -187,24 +187,24 @@ fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued_on(
     worker: &Worker,
-    reason: Wait,
+    on: On,
     deadline: Option<Instant>,
     leave: impl FnOnce() -> bool,
 ) -> Waited {
     let woke = match deadline {
-        None => worker.block(reason),
-        deadline => block_until(reason, deadline),
+        None => worker.block(on),
+        deadline => block_until(on, deadline),
     };
-    if woke == Woke::Woken { Waited::Woken } else { end_early(reason, woke, leave) }
+    if woke == Woke::Woken { Waited::Woken } else { end_early(on, woke, leave) }
 }
 
 /// The block has ended without the wake. Inlined except for its two ends, so that what `leave` captures needs
 /// no memory, which each block would have to fill.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
+fn end_early(on: On, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
     begin_early();
     let has_left = leave();
-    finish_early(reason, woke, has_left)
+    finish_early(on, woke, has_left)
 }
 
 /// Marks the wait as open.
@@ -222,10 +222,10 @@ fn begin_early() {
 /// Ends an open wait: awaits the wake if the node was not taken out by `leave`.
 #[cold]
 #[inline(never)]
-fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
+fn finish_early(on: On, woke: Woke, has_left: bool) -> Waited {
     let has_left = has_left || left_out!(WaitOwed);
     if !has_left {
-        await_wake(reason);
+        await_wake(on);
     }
     // SAFETY: the caller's own descriptor, alive while it runs.
     unsafe { current().as_ref() }.close();
@@ -235,11 +235,11 @@ fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
 
 /// As [`wait`], but only the wake ends it. A thread that unwinds must not switch, and parks its kernel
 /// thread.
-pub(crate) fn wait_committed<E: Into<Entered>>(reason: Wait, enter: impl FnOnce(Waiter) -> E) {
+pub(crate) fn wait_committed<E: Into<Entered>>(on: impl Into<On>, enter: impl FnOnce(Waiter) -> E) {
     if must_not_block() {
         park(enter);
     } else if enter(waiter()).into() != Entered::Done {
-        block_until_woken(reason);
+        block_until_woken(on.into());
     }
 }
 

@@ -46,6 +46,9 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_micros(350);
 /// Most parasites taken at once.
 const BATCH: usize = 256;
+/// A ready queue in which nothing was to be taken is not looked into for so many looks while its length is the same: that interrupts
+/// its worker. Not for ever: what was taken before counts until the worker notices, and what it queues then makes the same length.
+const SPARED: u32 = 16;
 /// An inbox with more entries than this that had to be put back is not taken again until its worker runs.
 const PUT_BACK: usize = 64;
 
@@ -158,12 +161,16 @@ impl Worker {
 
     fn take_ready(&self, remote: &WorkerShared, sight: &mut PeerView) {
         let count = remote.ready.count();
-        if count == 0 || count == sight.barren {
+        if count == 0 {
+            return;
+        }
+        if count == sight.barren && sight.spared < SPARED {
+            sight.spared += 1;
             return;
         }
         let mut taken = Vec::with_capacity(BATCH);
         remote.ready.take(&mut taken);
-        sight.barren = if taken.is_empty() { count } else { 0 };
+        (sight.barren, sight.spared) = (if taken.is_empty() { count } else { 0 }, 0);
         if !taken.is_empty() && self.shared.options.offering {
             remote.attention.request(); // what it kept to offer is taken: it keeps another one
         }

@@ -2,7 +2,7 @@
 
 use super::foreign::Foreign;
 use super::parasite::task::Task;
-use super::reason::Wait;
+use super::reason::On;
 use super::remote_message::RemoteMessage;
 use super::thread::Thread;
 use super::waiter::Waiter;
@@ -69,18 +69,18 @@ impl Waiter {
 
     /// The waiter for a future that waits with a node of its own, at address `node`. Takes no reference to a
     /// parasite if the node is a part of it, because then the node goes before the parasite does. All other
-    /// wakers are cloned and boxed. Stores `reason` as the parasite's wait reason.
+    /// wakers are cloned and boxed. Notes `on` as what the parasite waits for.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
+    pub(crate) fn of_node(cx: &Context<'_>, node: usize, on: On) -> Self {
         match Task::of(cx) {
             // SAFETY: alive: the waker of `cx` is. (The task is not always the one that runs here: `cx` may
             // hold a clone of the waker.)
             Some(task) if unsafe { Task::contains(task, node) } => {
                 // SAFETY: alive: the waker of `cx` is.
-                unsafe { task.as_ref() }.life.note_reason(reason);
+                unsafe { task.as_ref() }.life.note(on);
                 Self::task(task)
             }
-            _ => Self::foreign(cx),
+            _ => Self::foreign(cx, on),
         }
     }
 
@@ -97,19 +97,25 @@ impl Waiter {
     }
 
     /// The waiter for a future. Takes no reference to a parasite (see [`keep`](Self::keep)); clones and boxes
-    /// a foreign waker.
+    /// a foreign waker. Notes `on` as what the parasite waits for.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn of(cx: &Context<'_>) -> Self {
+    pub(crate) fn of(cx: &Context<'_>, on: On) -> Self {
         match Task::of(cx) {
-            Some(task) => Self::task(task),
-            None => Self::foreign(cx),
+            Some(task) => {
+                // SAFETY: alive: the waker of `cx` is.
+                unsafe { task.as_ref() }.life.note(on);
+                Self::task(task)
+            }
+            None => Self::foreign(cx, on),
         }
     }
 
     #[cold]
-    fn foreign(cx: &Context<'_>) -> Self {
+    fn foreign(cx: &Context<'_>, on: On) -> Self {
         super::coop::look();
-        Self::of_foreign(Foreign::boxed(cx.waker().clone(), 1))
+        let waker = cx.waker().clone();
+        note(cx, on);
+        Self::of_foreign(Foreign::boxed(waker, 1))
     }
 
     fn of_foreign(boxed: NonNull<Foreign>) -> Self {
@@ -195,5 +201,14 @@ impl Waiter {
             // Not read: the thread that takes the node out may be dropping it.
             Who::Foreign(_) | Who::RemoteMessage(_) => false,
         }
+    }
+}
+
+/// Notes that the parasite, if one is polled with `cx`, waits for `on`: for dumps. After its waker was cloned, which notes that it waits
+/// for something that is not known.
+pub(crate) fn note(cx: &Context<'_>, on: impl Into<On>) {
+    if let Some(task) = Task::of(cx) {
+        // SAFETY: alive: the waker of `cx` is.
+        unsafe { task.as_ref() }.life.note(on.into());
     }
 }

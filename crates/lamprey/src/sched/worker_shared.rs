@@ -5,18 +5,21 @@
 
 use super::called::Called;
 use super::cancel::reach::Reach;
+use super::metrics::measured::Measured;
 use super::parasite::attention::Attention;
 use super::parasite::outside::Outside;
 use super::parasite::owned::OutsideSlab;
 use super::parasite::ready_queue::ReadyShared;
 use super::park::Parking;
+use super::record::ring::Ring;
 use super::source::{Helper, Notifier};
 use super::stats::Counters;
 use super::thread::{Entry, Thread};
 use super::waiter::Waiter;
+use crate::memory::slab::Slab;
 use crate::queue::inbox::Inbox;
 use crate::queue::steal_queue::StealQueue;
-use crate::sync_shim::{AtomicBool, AtomicI32, AtomicUsize};
+use crate::sync_shim::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -42,6 +45,8 @@ pub(crate) struct WorkerShared {
     pub(crate) idle: AtomicBool,
     /// The number of started hosts, written by the worker and read by the placement of new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
+    /// It has had a host that its policy keeps before that has started, where nobody else sees it.
+    pub(super) has_placed: AtomicBool,
     /// Its event loops wait for something, or a deadline is set: as it was when it last went to sleep.
     pub(super) expects: AtomicBool,
     /// It runs threads; otherwise it sleeps or looks for work. A hint.
@@ -49,9 +54,18 @@ pub(crate) struct WorkerShared {
     /// The kernel thread's id; 0 before it has started and after it has ended.
     pub(crate) tid: AtomicI32,
     pub(crate) counters: Counters,
+    pub(in crate::sched) measured: Measured,
+    /// The number of pieces of answers that it has found ([`pieces`](super::inspect::pieces)).
+    pub(in crate::sched) pieces: AtomicUsize,
+    /// True while a thread that runs on it looks at all threads itself ([`ask`](super::inspect::ask)).
+    pub(in crate::sched) asks: AtomicBool,
+    /// What the worker has done last ([`super::record`]).
+    pub(crate) ring: Ring,
     pub(crate) attention: Attention,
     /// The slab for parasites that come from outside.
     pub(crate) outside: Outside<Box<OutsideSlab>>,
+    /// Its own slab and the one for parasites from outside, for debuggers ([`super::inspect::layout`]).
+    pub(in crate::sched) slabs: [AtomicPtr<()>; 2],
 }
 
 // SAFETY: `runtime` is never dereferenced; everything else is shared as its type allows.
@@ -61,12 +75,17 @@ unsafe impl Send for WorkerShared {}
 unsafe impl Sync for WorkerShared {}
 
 impl WorkerShared {
-    pub(crate) fn new(index: usize, runtime: *const ()) -> Self {
+    /// `notes`: how many the recorder keeps.
+    pub(crate) fn new(index: usize, runtime: *const (), notes: usize) -> Self {
         Self {
+            ring: Ring::new(notes),
             index,
             runtime,
             tid: AtomicI32::new(0),
             counters: Counters::default(),
+            measured: Measured::new(),
+            pieces: AtomicUsize::new(0),
+            asks: AtomicBool::new(false),
             attention: Attention::new(),
             inbox: Inbox::new(),
             parking: Parking::new(),
@@ -78,9 +97,25 @@ impl WorkerShared {
             ready: ReadyShared::new(),
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
+            has_placed: AtomicBool::new(false),
             expects: AtomicBool::new(true),
             is_working: AtomicBool::new(false),
             outside: Outside::new(),
+            slabs: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
+        }
+    }
+
+    /// Tells debuggers of a slab.
+    pub(in crate::sched) fn note_slab(&self, slab: &Slab) {
+        let address = slab.address().cast_mut();
+        for place in &self.slabs {
+            // Relaxed: debuggers read it while the process stands still.
+            if place
+                .compare_exchange(std::ptr::null_mut(), address, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
         }
     }
 

@@ -28,11 +28,15 @@ pub use token::{CancelToken, Cancelled};
 use self::state::ScopeState;
 use crate::cancel::level::LevelCancelled;
 use crate::sched::block::CancelUnwind;
+use crate::sched::scope_info::ScopeOrigin;
+#[cfg(not(loom))]
+use crate::sched::worker::Worker;
 use crate::sched::{self, coop};
 use crate::thread::{Panic, Panics};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 
 /// Starts children that may borrow from outside of the scope. [`scope()`] passes it to its closure.
 ///
@@ -116,6 +120,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 #[doc(alias = "JoinSet")]
 #[doc(alias = "TaskTracker")]
 #[doc(alias = "WaitGroup")]
+#[track_caller]
 pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     scope_with(Panics::Propagate, body)
 }
@@ -139,6 +144,7 @@ pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 /// # Panics
 /// With the body's own panic.
 #[doc(alias = "supervisorScope")]
+#[track_caller]
 pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     scope_with(Panics::Report, body)
 }
@@ -186,12 +192,13 @@ pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env
 #[doc(alias = "nursery")]
 #[doc(alias = "errgroup")]
 #[doc(alias = "JoinSet")]
+#[track_caller]
 pub fn scope_with<'env, T>(
     panics: Panics,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> T {
     let scope = Scope {
-        scope_state: ScopeState::new(panics),
+        scope_state: ScopeState::new(panics, ScopeOrigin::new(Location::caller(), owner())),
         is_moot: sched::must_not_block(),
         _scope: PhantomData,
         _env: PhantomData,
@@ -212,6 +219,14 @@ pub fn scope_with<'env, T>(
         Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
         Ok(Err(LevelCancelled)) => crate::bug::bug!("a scope was given up without a reason"),
     }
+}
+
+/// The number of the calling thread, for who looks at the scope.
+fn owner() -> u64 {
+    #[cfg(not(loom))]
+    return Worker::current().map_or(0, Worker::spawner);
+    #[cfg(loom)]
+    0
 }
 
 /// The body unwound: it panicked, or was cancelled from outside of the scope.

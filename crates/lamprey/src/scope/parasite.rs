@@ -415,7 +415,7 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
     fn finish(self: Box<Self>) {
         // A panic that the scope has not taken is handled like that of a host that no thread joins.
         let outcome = crate::cancel::shield(|| self.join());
-        crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
+        crate::thread::report_unjoined(outcome, None, || "a parasite of a scope".to_owned());
     }
 }
 

@@ -40,6 +40,8 @@ use crate::queue::swept::Swept;
 use crate::sched::cancel::{find_all, request_cancel, tell_all};
 use crate::sched::coop;
 use crate::sched::parasite::task::Task;
+use crate::sched::parts::PartsRef;
+use crate::sched::scope_info::{ScopeInfo, ScopeOrigin};
 use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
@@ -60,6 +62,8 @@ pub(crate) struct ScopeState {
     pub(crate) parasites: CancelScope,
     /// Outcomes whose handles have been dropped.
     adopted: Mutex<Swept<Box<dyn Outcome>>>,
+    /// Where it was made, and by which thread.
+    origin: ScopeOrigin,
 }
 
 struct Children {
@@ -86,7 +90,7 @@ pub(crate) trait Outcome: Send {
 const BATCH: usize = if cfg!(loom) { 2 } else { 128 };
 
 impl ScopeState {
-    pub(crate) fn new(panics: Panics) -> Self {
+    pub(crate) fn new(panics: Panics, origin: ScopeOrigin) -> Self {
         let state = Children {
             alive: 0,
             is_cancelled: false,
@@ -101,6 +105,7 @@ impl ScopeState {
             body: CancelScope::new(),
             parasites: CancelScope::new(),
             adopted: Mutex::new(Swept::new()),
+            origin,
         }
     }
 
@@ -207,14 +212,16 @@ impl ScopeState {
     pub(crate) fn wait(&self) -> bool {
         coop::turn();
         let take_back = |_| self.state.with(|state| state.waiter.take().is_some());
-        let waited = wait::wait(Wait::Scope, None, |me| self.queue(me), take_back);
+        let parts = PartsRef(&self.origin);
+        let on = parts.on(Wait::Scope);
+        let waited = wait::wait(on, None, |me| self.queue(me), take_back);
         if let Waited::Left(_) = waited {
             // After the wait, because the destructors that this runs may block this thread.
             self.cancel();
         }
         let must_wait = matches!(waited, Waited::Left(_) | Waited::Refused);
         if must_wait && !left_out!(KinHaste) {
-            wait::wait_committed(Wait::Scope, |me| self.queue(me));
+            wait::wait_committed(on, |me| self.queue(me));
         }
         if waited != Waited::Done && self.state.with(|state| state.alive != 0) {
             crate::bug::bug!("a scope was woken before its last child had ended");
@@ -319,13 +326,25 @@ impl Drop for Share {
 pub(crate) struct Membership {
     node: Node<Cell<*const Thread>>,
     scope_state: NonNull<ScopeState>,
+    /// Set by the member before it stops being counted; only its worker's kernel thread touches it.
+    has_left: Cell<bool>,
 }
 
 impl Membership {
     /// A membership that is not entered yet.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(scope_state: &ScopeState) -> Self {
-        Self { node: Node::new(Cell::new(ptr::null())), scope_state: NonNull::from(scope_state) }
+        Self {
+            node: Node::new(Cell::new(ptr::null())),
+            scope_state: NonNull::from(scope_state),
+            has_left: Cell::new(false),
+        }
+    }
+
+    /// The member is about to leave: nobody looks at the scope through it any more.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn forget(&self) {
+        self.has_left.set(true);
     }
 
     fn scope_state(&self) -> &ScopeState {
@@ -358,6 +377,7 @@ impl Member for Membership {
     fn leave(&self) -> NonNull<ScopeState> {
         // SAFETY: listed there, if at all.
         self.scope_state().state.with(|state| unsafe { state.hosts.remove(NonNull::from(&self.node)) });
+        self.forget();
         self.scope_state
     }
 
@@ -369,10 +389,17 @@ impl Member for Membership {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn gone(&self) {
+        self.forget();
         // SAFETY: listed there, if at all.
         self.scope_state().depart(|state| unsafe {
             state.hosts.remove(NonNull::from(&self.node));
         });
+    }
+
+    const IS_ONE: bool = true;
+
+    fn scope(&self) -> Option<ScopeInfo> {
+        (!self.has_left.get()).then(|| self.scope_state().origin.info())
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 //!   need more room.
 
 use super::number::Signal;
+use crate::kernel::fork::PerProcess;
 use crate::sync_shim::watched::Mutex;
 use rustix::process::getpid;
 use signal_hook_registry::SigId;
@@ -26,8 +27,8 @@ use std::sync::PoisonError;
 /// # Safety
 /// `action` is async-signal-safe and does not panic. The number is none of a fault, and none that cannot be handled.
 pub(super) unsafe fn add(number: i32, action: impl Fn() + Send + Sync + 'static) -> io::Result<SigId> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    static ONE_AT_A_TIME: PerProcess<Mutex<()>> = PerProcess::new();
+    let _one = ONE_AT_A_TIME.get().lock().unwrap_or_else(PoisonError::into_inner);
     let before = present(number)?;
     // SAFETY: as promised by the caller.
     let id = unsafe { signal_hook_registry::register(number, action) }?;

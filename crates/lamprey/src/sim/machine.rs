@@ -181,7 +181,8 @@ impl Machine {
     /// The machine with this name, which is made, and started, if there is none yet.
     ///
     /// # Panics
-    /// Outside of a simulation; and if the system has no descriptors left, of which each machine needs some.
+    /// Outside of a simulation; and if the system has no descriptors left, of which each machine needs some: there is no
+    /// machine of this name then, and the next call tries again.
     pub fn new(name: &str) -> Self {
         let run = Run::of_caller("Machine::new");
         let found = run.nodes.borrow().iter().find(|node| node.name() == name).cloned();
@@ -254,7 +255,7 @@ impl Machine {
     ///
     /// # Panics
     /// Outside of a simulation; if the caller runs on this machine, while it stops; and if the system has no descriptors
-    /// left.
+    /// left: the machine is still down then, and the next call tries again.
     ///
     /// # Cancellation
     /// A caller that is cancelled while it waits has not started the machine.
@@ -271,9 +272,9 @@ impl Machine {
             );
             crate::sleep(Duration::from_micros(10));
         }
-        run.world.note(format_args!("{} starts", self.name));
-        run.world.disks.start(&run.world, self.id);
         run.start(&node);
+        run.world.disks.start(&run.world, self.id);
+        run.world.note(format_args!("{} starts", self.name));
     }
 }
 
@@ -298,16 +299,17 @@ impl Run {
     pub(super) fn add_machine(&self, name: &str) -> Rc<Node> {
         let id = MachineId(self.nodes.borrow().len() as u32);
         let node = Node::new(id, name, self.config);
-        self.nodes.borrow_mut().push(node.clone());
-        self.world.note(format_args!("{name} is made"));
         self.start(&node);
+        self.world.note(format_args!("{name} is made"));
+        self.nodes.borrow_mut().push(node.clone());
         node
     }
 
+    /// Starts its workers, if it is down, and then connects it: if the system refuses the workers, nothing has changed.
     fn start(&self, node: &Node) {
-        self.world.net.start(node.id(), node.name());
         if let Err(error) = node.start(self) {
             panic!("a machine of the simulation cannot be started: {error}");
         }
+        self.world.net.start(node.id(), node.name());
     }
 }

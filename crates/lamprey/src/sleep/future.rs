@@ -14,9 +14,11 @@ use std::time::{Duration, Instant};
 
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
-use crate::sched::coop;
+#[cfg(not(loom))]
+use crate::sched::coop_async::poll_turn;
 #[cfg(not(loom))]
 use crate::sched::timers;
+use crate::sched::{self, Wait, coop};
 use crate::time;
 use crate::time::alarms::{Alarm, Alarms};
 use crate::world;
@@ -185,6 +187,15 @@ impl Sleep {
         sooner
     }
 
+    /// True if it has set no alarm.
+    #[cfg(not(loom))]
+    fn is_new(&self) -> bool {
+        let home = self.home.take();
+        let is_new = home.is_none();
+        self.home.set(home);
+        is_new
+    }
+
     /// Returns the waker of an alarm that was set.
     fn disarm(&self) -> Option<Waker> {
         let home = self.home.take()?;
@@ -208,6 +219,11 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if self.is_over() {
+            // One that never has to wait: a loop of such sleeps, or of attempts without time, must not keep the worker to itself.
+            #[cfg(not(loom))]
+            if self.is_new() {
+                return poll_turn(1, context);
+            }
             drop(self.disarm());
             return Poll::Ready(());
         }
@@ -217,6 +233,7 @@ impl Future for Sleep {
         if self.as_ref().arm(deadline, context.waker()).is_err() {
             context.waker().wake_by_ref();
         }
+        sched::note(context, Wait::Sleep);
         Poll::Pending
     }
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::sleep_async;
+use crate::sched::coop_async::in_turn;
 use crate::time::TimedOut;
 use crate::time::before::before;
 use crate::world;
@@ -36,7 +37,7 @@ pub fn with_timeout_async<F: Future>(
     duration: Duration,
     future: F,
 ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-    before(future, sleep_async(duration), TimedOut)
+    in_turn(before(future, sleep_async(duration), TimedOut))
 }
 
 /// As [`with_timeout_async`], until an instant.

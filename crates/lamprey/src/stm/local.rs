@@ -15,6 +15,8 @@ use super::seat::SeatsRef;
 use super::stamp::{SEATS, Stamp};
 use super::value::{DropWord, Word};
 use super::var::Var;
+#[cfg(not(loom))]
+use crate::kernel::fork;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
@@ -84,6 +86,13 @@ impl Local {
         self.seen[stamp.seat()].set(stamp.clock());
     }
 
+    /// Invariant 2, of these clocks.
+    pub(super) fn learn_all(&self, over: &[u64; SEATS]) {
+        for (seen, clock) in self.seen.iter().zip(over) {
+            seen.set(seen.get().max(*clock));
+        }
+    }
+
     /// A stamp for the end of a variable.
     pub(crate) fn stamp_of_end(&self) -> Stamp {
         let stamp = self.seats.stamp_of_end(self.seat);
@@ -130,10 +139,20 @@ fn nested() -> ! {
 #[cfg(not(loom))]
 static SEATS_OF_ALL: Seats = Seats::new();
 
+/// Registers [`in_child`].
+#[cfg(not(loom))]
+static FORK: std::sync::Once = std::sync::Once::new();
+
+#[cfg(not(loom))]
+extern "C" fn in_child() {
+    SEATS_OF_ALL.free_of_others();
+}
+
 #[cfg(not(loom))]
 crate::memory::lasting::lasting_local! {
     static LOCAL: Local = {
         crate::sync_shim::probe_membarrier();
+        FORK.call_once(|| fork::in_children(in_child));
         Local::new(&SEATS_OF_ALL)
     };
 }

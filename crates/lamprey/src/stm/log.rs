@@ -9,7 +9,7 @@
 //! 3. Words that are not needed any more are in `garbage` until the transaction has ended: their
 //!    destructors are code of the program.
 //! 4. `filter` has the bit of each variable in `writes`. `index`, once there are many, has the last entry of
-//!    each.
+//!    each: it is there exactly if there are more than [`INDEXED`].
 
 use super::index::{Index, bit};
 use super::inline::Inline;
@@ -105,7 +105,7 @@ impl Log {
     /// Whether a variable is in `writes`, which the caller may have moved out.
     pub(super) fn holds(&self, var: NonNull<Var>, writes: &[Write]) -> bool {
         match &self.index {
-            Some(index) => index.contains_key(&var.addr().get()),
+            Some(index) => index.get(var).is_some(),
             None => writes.iter().any(|write| write.var == var),
         }
     }
@@ -113,7 +113,7 @@ impl Log {
     #[inline(never)]
     fn look_up(&self, var: NonNull<Var>) -> Option<usize> {
         match &self.index {
-            Some(index) => index.get(&var.addr().get()).copied(),
+            Some(index) => index.get(var),
             None => self.writes.iter().rposition(|write| write.var == var),
         }
     }
@@ -146,18 +146,13 @@ impl Log {
         }
     }
 
-    /// Puts the last entry into the index.
+    /// Puts the last entry into the index, or all of them into a new one.
     #[cold]
     fn note(&mut self) {
-        let last = self.writes.len() - 1;
-        match &mut self.index {
-            Some(index) => {
-                index.insert(self.writes[last].var.addr().get(), last);
-            }
-            None => {
-                let entries = self.writes.iter().enumerate().map(|(at, write)| (write.var.addr().get(), at));
-                self.index = Some(Box::new(entries.collect()));
-            }
+        let from = if self.index.is_some() { self.writes.len() - 1 } else { 0 };
+        let index = self.index.get_or_insert_default();
+        for at in from..self.writes.len() {
+            index.push(self.writes[at].var, at);
         }
     }
 
@@ -178,6 +173,9 @@ impl Log {
     /// It has been chosen: its writes are the outer alternative's.
     pub(super) fn keep(&mut self, level: Level) {
         let inner = std::mem::replace(&mut self.level, level.outer);
+        if self.index.as_ref().is_some_and(|index| !index.hides(inner, level.outer)) {
+            return; // no variable is in both
+        }
         let entries: Vec<Write> = self.writes[inner..].to_vec();
         self.cut(inner);
         for entry in entries {
@@ -200,11 +198,15 @@ impl Log {
         if self.writes.len() == len {
             return;
         }
-        self.writes.truncate(len);
-        self.index = None;
-        if len > INDEXED {
-            self.note();
+        if len <= INDEXED {
+            self.index = None;
         }
+        if let Some(index) = &mut self.index {
+            for at in (len..self.writes.len()).rev() {
+                index.pop(self.writes[at].var, at);
+            }
+        }
+        self.writes.truncate(len);
     }
 
     /// Drops all values: code of the program, whose panics are printed and swallowed, as the transaction is over.

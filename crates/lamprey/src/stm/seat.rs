@@ -101,6 +101,15 @@ impl Seats {
         self.seats[seat].is_taken.store(false, Ordering::Release);
     }
 
+    /// In a child made by `fork`, whose only thread is the caller: no other one commits. (Seats that were taken stay so.)
+    #[cfg(not(loom))]
+    pub(super) fn free_of_others(&self) {
+        // Relaxed, all: there is no other thread.
+        self.priority.store(false, Ordering::Relaxed);
+        self.shared.store(false, Ordering::Relaxed);
+        self.seats.iter().for_each(|seat| seat.committing.store(false, Ordering::Relaxed));
+    }
+
     /// Begins a commit on the caller's seat: waits while another thread has the priority. `has_priority`: the
     /// caller has it.
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -148,9 +157,16 @@ impl Seats {
         let clock = &self.seats[seat].clock;
         // Relaxed: only the owner of a seat, and of seat 0 only the holder of `shared`, uses the clock.
         let next = clock.load(Ordering::Relaxed) + 1;
-        // Relaxed: as above.
-        clock.store(next, Ordering::Relaxed);
+        // Release pairs with the Acquire load in `over`.
+        clock.store(next, Ordering::Release);
         Stamp::new(seat, next)
+    }
+
+    /// For each seat, the clock of a commit that is over, as are all earlier ones (invariant 1), and what they did is visible to
+    /// the caller.
+    pub(super) fn over(&self) -> [u64; SEATS] {
+        // The last one may be under way. Acquire pairs with the Release store in `next_stamp`, which comes after the commit before.
+        std::array::from_fn(|seat| self.seats[seat].clock.load(Ordering::Acquire).saturating_sub(1))
     }
 
     /// Ends a commit.

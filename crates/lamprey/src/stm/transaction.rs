@@ -14,7 +14,7 @@
 use super::life::{Share, end_all};
 use super::local::Local;
 use super::log::{Log, Read};
-use super::stamp::{COMMITTING, Stamp};
+use super::stamp::{COMMITTING, SEATS, Stamp};
 use super::value::{self, Word};
 use super::var::Var;
 use super::{Abort, StmResult};
@@ -38,6 +38,9 @@ pub struct Transaction {
     /// No other commits until this one has ended: it has failed too often.
     pub(super) has_priority: bool,
 }
+
+/// So many reads are checked in the time that a look at all seats takes.
+const MANY: usize = if cfg!(loom) { 1 } else { 4 * SEATS };
 
 impl Transaction {
     /// # Safety
@@ -116,14 +119,24 @@ impl Transaction {
 
     /// The moment of the transaction becomes the present one, and `stamp` is known. False if what it has read
     /// has changed.
+    ///
+    /// One that has read much also learns of all other commits that are over before it checks its reads: if it learned of `stamp` only, it
+    /// would check all of them again for each variable that was written since, one after the other.
     #[inline(never)]
     fn extend(&mut self, stamp: Stamp) -> bool {
-        let reads = &self.log.reads;
+        let (reads, seats) = (&self.log.reads, &self.local().seats);
+        // Before the check: what is over by then is not later than the moment at which all that was read was valid.
+        let mut over = (reads.len() >= MANY).then(|| seats.over());
         // The last one was read just now, but others may have changed it since, and it must be valid at the
         // same moment as all others; alone it is.
-        let is_valid = reads.len() == 1 || reads.iter().all(|read| is_unchanged(read.var, read.stamp));
+        let is_alone = reads.len() == 1 && over.is_none();
+        let is_valid = is_alone || reads.iter().all(|read| is_unchanged(read.var, read.stamp));
+        if left_out!(StmOver) {
+            over = Some(seats.over());
+        }
         if is_valid || left_out!(StmExtend) {
             self.local().learn(stamp);
+            over.iter().for_each(|over| self.local().learn_all(over));
             return true;
         }
         false

@@ -106,6 +106,7 @@ impl Barrier {
         /// ```
         /// static START: lamprey::sync::Barrier = lamprey::sync::Barrier::new(2);
         /// ```
+        #[track_caller]
         pub const fn new(n: usize) -> Self {
             Self { n, gate: Gate::new(BarrierState { arrived: 0, round: 0 }) }
         }

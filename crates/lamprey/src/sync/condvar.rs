@@ -24,6 +24,9 @@ use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::mutex::{Mutex, MutexGuard};
 use super::order::Site;
 use super::policy::{LockOptions, Wake};
+use crate::sched::noted::MadeInDebug;
+#[cfg(not(loom))]
+use crate::sched::parts::Told;
 use crate::sched::{self, Wait};
 use crate::sync_shim::left_out;
 use crate::time;
@@ -61,6 +64,7 @@ type Waited<G> = Result<G, LockError<G>>;
 #[derive(Debug)]
 pub struct Condvar {
     line: Line<Notified>,
+    made: MadeInDebug,
 }
 
 /// The notifications that have not been received yet.
@@ -131,6 +135,7 @@ impl Drop for Taken<'_> {
 impl Condvar {
     crate::sync_shim::const_fn! {
         /// A condition variable for which no thread waits, with the default [`LockOptions`].
+        #[track_caller]
         pub const fn new() -> Self {
             Self::with_options(LockOptions::new())
         }
@@ -139,8 +144,12 @@ impl Condvar {
     crate::sync_shim::const_fn! {
         /// A condition variable with other policies than the default ones, of which it has one:
         /// [`LockOptions::order`] says which thread [`notify_one`](Self::notify_one) wakes.
+        #[track_caller]
         pub const fn with_options(options: LockOptions) -> Self {
-            Self { line: Line::new(Notified { round: 0, single: 0 }, options.order, Wake::Enqueue) }
+            Self {
+                line: Line::new(Notified { round: 0, single: 0 }, options.order, Wake::Enqueue),
+                made: MadeInDebug::new(),
+            }
         }
     }
 
@@ -284,7 +293,7 @@ impl Condvar {
         let mutex = MutexGuard::mutex(&guard);
         let mut guard = Some(guard);
         let mut notified =
-            std::pin::pin!(crate::events::protocol::Waiting::new(LineOffer::new(Wanted(&self.line))));
+            std::pin::pin!(crate::events::protocol::Waiting::new(LineOffer::new(Wanted(self))));
         let want = std::future::poll_fn(|cx| {
             // At once, whatever the budget: a future that is pending after this is in the line.
             let polled = notified.as_mut().poll_at_once(cx);
@@ -345,7 +354,7 @@ impl Condvar {
             guard = None;
         }
         let let_go = || guard.and_then(MutexGuard::unlock_quietly);
-        match self.line.acquire_then(0, deadline, Wait::Condvar, let_go) {
+        match self.line.acquire_then(0, deadline, self.made.on(Wait::Condvar), let_go) {
             LineEnd::Has(want) => (self.lock_notified(mutex, want, site), false),
             _ => (mutex.lock_again(site), true),
         }
@@ -381,7 +390,7 @@ fn with_result<G>(waited: Waited<G>, result: WaitTimeoutResult) -> Waited<(G, Wa
 
 /// A notification as what a future waits for.
 #[cfg(not(loom))]
-struct Wanted<'a>(&'a Line<Notified>);
+struct Wanted<'a>(&'a Condvar);
 
 #[cfg(not(loom))]
 impl Claim for Wanted<'_> {
@@ -389,11 +398,15 @@ impl Claim for Wanted<'_> {
     type Output = u32;
 
     fn line(&self) -> &Line<Notified> {
-        self.0
+        &self.0.line
     }
 
     fn want(&self) -> u32 {
         0
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(self.0.made.on(Wait::Condvar));
     }
 
     /// A future always has a notification: it is never refused a wait.

@@ -72,6 +72,7 @@ pub struct IVar<T>(Arc<OnceLock<T>>);
 
 impl<T> IVar<T> {
     /// An empty variable.
+    #[track_caller]
     pub fn new() -> Self {
         Self(Arc::new(OnceLock::new()))
     }

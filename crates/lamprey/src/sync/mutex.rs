@@ -112,6 +112,7 @@ impl LockKind for Exclusive {
 impl<T> Mutex<T> {
     crate::sync_shim::const_fn! {
         /// A mutex that no thread holds, with the default [`LockOptions`].
+        #[track_caller]
         pub const fn new(value: T) -> Self {
             Self::with_options(value, LockOptions::new())
         }
@@ -126,6 +127,7 @@ impl<T> Mutex<T> {
         /// static LATEST_FIRST: Mutex<u32> = Mutex::with_options(5, LockOptions::new().order(Order::Lifo));
         /// assert_eq!(*LATEST_FIRST.lock().unwrap(), 5);
         /// ```
+        #[track_caller]
         pub const fn with_options(value: T, options: LockOptions) -> Self {
             Self {
                 line: Line::with_bias(Exclusive, options.order, options.wake, options.bias()),
@@ -309,7 +311,7 @@ impl<T: ?Sized> Mutex<T> {
         if self.line.barge() || self.line.spin(|| self.line.barge()) {
             return LineEnd::Has(());
         }
-        self.line.acquire(TRIES, deadline, Wait::Lock).without_want()
+        self.line.acquire(TRIES, deadline, self.id.on(Wait::Lock)).without_want()
     }
 
     /// The guard of a lock that the caller has just taken.

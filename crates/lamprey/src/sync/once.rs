@@ -149,6 +149,7 @@ impl Once {
         ///
         /// # Examples
         /// See [`Once`].
+        #[track_caller]
         pub const fn new() -> Self {
             Self { done: AtomicBool::new(false), gate: Gate::new(Phase::New), order: order::Id::new() }
         }

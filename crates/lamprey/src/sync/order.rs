@@ -56,6 +56,7 @@ pub(crate) use unwatched::{Id, Shared};
 #[cfg(not(all(debug_assertions, not(loom))))]
 mod unwatched {
     use super::Site;
+    use crate::sched::{On, Wait};
 
     /// Empty: this build does not check the order of locks.
     #[derive(Debug)]
@@ -65,6 +66,10 @@ mod unwatched {
         #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) const fn new() -> Self {
             Self
+        }
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        pub(crate) fn on(&self, reason: Wait) -> On {
+            reason.on(self)
         }
         #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn before_lock(&self, _: Site) {}
@@ -97,12 +102,17 @@ mod unwatched {
 #[cfg(all(debug_assertions, not(loom)))]
 mod watched {
     use super::{Site, graph, held, settings};
+    use crate::sched::noted::MadeInDebug;
+    use crate::sched::{On, Wait};
     use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, OnceLock};
 
     /// The identity of a lock for the checks.
     #[derive(Debug)]
-    pub(crate) struct Id(OnceLock<Arc<Lock>>);
+    pub(crate) struct Id {
+        lock: OnceLock<Arc<Lock>>,
+        made: MadeInDebug,
+    }
 
     /// How a lock is about to be taken.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +129,8 @@ mod watched {
         /// The number of exclusive releases: an entry of a list that has another number is stale. That
         /// happens if a guard was dropped on another thread, or was forgotten and its lock dropped.
         pub(super) turn: AtomicUsize,
+        /// Where it was when a thread last took it, or asked for it: the address that its waiters wait for.
+        pub(super) place: AtomicUsize,
         /// Set once it was reported that a thread took this lock while it held it.
         pub(super) taken_twice: AtomicBool,
     }
@@ -132,6 +144,11 @@ mod watched {
             self.turn.load(Ordering::Relaxed)
         }
 
+        pub(super) fn place(&self) -> usize {
+            // Relaxed: for reports; no data travels with it.
+            self.place.load(Ordering::Relaxed)
+        }
+
         fn end_turn(&self) {
             // Relaxed: the readers in `turn` need no ordering.
             self.turn.fetch_add(1, Ordering::Relaxed);
@@ -139,8 +156,14 @@ mod watched {
     }
 
     impl Id {
+        #[track_caller]
         pub(crate) const fn new() -> Self {
-            Self(OnceLock::new())
+            Self { lock: OnceLock::new(), made: MadeInDebug::new() }
+        }
+
+        /// What a thread waits for that waits for the lock.
+        pub(crate) fn on(&self, reason: Wait) -> On {
+            self.made.on(reason)
         }
 
         /// The calling thread is about to take the lock exclusively, and waits for it without a timeout.
@@ -163,7 +186,7 @@ mod watched {
 
         /// The calling thread, which holds the lock exclusively, releases it.
         pub(crate) fn unlocked(&self) {
-            if let Some(lock) = self.0.get() {
+            if let Some(lock) = self.lock.get() {
                 held::remove(lock.number);
                 lock.end_turn();
             }
@@ -182,14 +205,18 @@ mod watched {
         }
 
         fn lock(&self) -> &Arc<Lock> {
-            self.0.get_or_init(|| {
+            let lock = self.lock.get_or_init(|| {
                 Arc::new(Lock {
                     // Relaxed: the numbers must only be unique.
                     number: NEXT.fetch_add(1, Ordering::Relaxed),
                     turn: AtomicUsize::new(0),
+                    place: AtomicUsize::new(0),
                     taken_twice: AtomicBool::new(false),
                 })
-            })
+            });
+            // Relaxed: for reports; no data travels with it.
+            lock.place.store(self.on(Wait::Lock).what.addr(), Ordering::Relaxed);
+            lock
         }
 
         #[cfg(test)]
@@ -241,7 +268,7 @@ mod watched {
 
     impl Drop for Id {
         fn drop(&mut self) {
-            if let Some(lock) = self.0.get() {
+            if let Some(lock) = self.lock.get() {
                 lock.end_turn();
                 graph::forget(lock.number);
             }

@@ -92,6 +92,7 @@ impl<T> RwLock<T> {
         /// static TABLE: lamprey::sync::RwLock<Vec<u8>> = lamprey::sync::RwLock::new(Vec::new());
         /// assert!(TABLE.read().unwrap().is_empty());
         /// ```
+        #[track_caller]
         pub const fn new(value: T) -> Self {
             Self::with_options(value, LockOptions::new())
         }
@@ -106,6 +107,7 @@ impl<T> RwLock<T> {
         /// static LATEST_FIRST: RwLock<u32> = RwLock::with_options(5, LockOptions::new().order(Order::Lifo));
         /// assert_eq!(*LATEST_FIRST.read().unwrap(), 5);
         /// ```
+        #[track_caller]
         pub const fn with_options(value: T, options: LockOptions) -> Self {
             Self {
                 line: Line::new(Sharing::new(), options.order, options.wake),
@@ -407,7 +409,7 @@ impl<T: ?Sized> RwLock<T> {
         M::before(self, site);
         // First without a wait node, and without the look at the calling thread that one takes.
         if self.line.try_acquire(M::WANT).is_none() {
-            let LineEnd::Has(_) = self.line.acquire(M::WANT, None, M::REASON) else {
+            let LineEnd::Has(_) = self.line.acquire(M::WANT, None, self.id.on(M::REASON)) else {
                 return Err(LockError::Unwinding);
             };
         }
@@ -430,7 +432,7 @@ impl<T: ?Sized> RwLock<T> {
         site: Site,
     ) -> Result<M::Guard<'_, T>, LockTimeoutError<M::Guard<'_, T>>> {
         coop::turn();
-        match self.line.acquire(M::WANT, time::deadline(timeout), M::REASON) {
+        match self.line.acquire(M::WANT, time::deadline(timeout), self.id.on(M::REASON)) {
             LineEnd::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
             LineEnd::TimedOut => Err(LockTimeoutError::TimedOut),
             LineEnd::Unwinding => Err(LockTimeoutError::Unwinding),

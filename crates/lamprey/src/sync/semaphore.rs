@@ -19,6 +19,7 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::policy::LockOptions;
 use crate::events::protocol::Synced;
+use crate::sched::noted::MadeInDebug;
 use crate::sched::{Wait, coop};
 use crate::sync_shim::left_out;
 use crate::time;
@@ -95,6 +96,7 @@ impl LockKind for Permits {
 /// ```
 pub struct Semaphore {
     line: Line<Permits>,
+    made: MadeInDebug,
 }
 
 impl Semaphore {
@@ -109,6 +111,7 @@ impl Semaphore {
         /// static SEATS: lamprey::sync::Semaphore = lamprey::sync::Semaphore::new(8);
         /// assert_eq!(SEATS.available_permits(), 8);
         /// ```
+        #[track_caller]
         pub const fn new(permits: u32) -> Self {
             Self::with_options(permits, LockOptions::new())
         }
@@ -123,9 +126,10 @@ impl Semaphore {
         /// static SEATS: Semaphore = Semaphore::with_options(8, LockOptions::new().order(Order::Lifo));
         /// assert_eq!(SEATS.available_permits(), 8);
         /// ```
+        #[track_caller]
         pub const fn with_options(permits: u32, options: LockOptions) -> Self {
             let permits = Permits { free: permits as u64, closed: false };
-            Self { line: Line::new(permits, options.order, options.wake) }
+            Self { line: Line::new(permits, options.order, options.wake), made: MadeInDebug::new() }
         }
     }
 
@@ -417,7 +421,7 @@ impl Semaphore {
 
     fn wait_until(&self, n: u32, deadline: Option<Instant>) -> Result<(), AcquireTimeoutError> {
         coop::turn();
-        match self.line.acquire(checked(n), deadline, Wait::Permit) {
+        match self.line.acquire(checked(n), deadline, self.made.on(Wait::Permit)) {
             LineEnd::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
             LineEnd::Has(_) => Ok(()),
             LineEnd::TimedOut => Err(AcquireTimeoutError::TimedOut),
@@ -458,7 +462,8 @@ mod tests {
     #[test]
     fn permits_beyond_the_most_are_refused_and_those_that_come_back_do_not_wrap() {
         let permits = Permits { free: MOST, closed: false };
-        let seats = Semaphore { line: Line::new(permits, Order::Fifo, Wake::Enqueue) };
+        let seats =
+            Semaphore { line: Line::new(permits, Order::Fifo, Wake::Enqueue), made: MadeInDebug::new() };
         seats.add_permits(Semaphore::MAX_PERMITS);
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| seats.add_permits(1))).unwrap_err();
         assert_eq!(seats.available_permits(), MOST + u64::from(Semaphore::MAX_PERMITS));

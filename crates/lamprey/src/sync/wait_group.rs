@@ -108,6 +108,7 @@ named_future! {
 
 impl WaitGroup {
     /// A group without members.
+    #[track_caller]
     pub fn new() -> Self {
         Self::default()
     }
@@ -276,6 +277,7 @@ impl WaitGroup {
 }
 
 impl Default for WaitGroup {
+    #[track_caller]
     fn default() -> Self {
         Self(Arc::new(Gate::new(Count::default())))
     }

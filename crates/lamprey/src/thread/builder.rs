@@ -111,8 +111,9 @@ where
         stack_size: worker.shared.stack_size,
         pinned: Cell::new(false),
         is_placed: Cell::new(false),
+        is_measured: Cell::new(false),
     };
-    let head = join_cell::new(f, label, member);
+    let head = join_cell::new(f, label, worker.spawner(), member);
     admit(head.cast());
     JoinHandle::new(head)
 }
@@ -365,8 +366,9 @@ impl Builder {
             stack_size,
             pinned: Cell::new(place.is_some()),
             is_placed: Cell::new(false),
+            is_measured: Cell::new(false),
         };
-        let head = join_cell::new(f, label, member);
+        let head = join_cell::new(f, label, here.map_or(0, Worker::spawner), member);
         match here.filter(|worker| place.is_none_or(|index| index == worker.remote.index)) {
             // SAFETY: the new join cell's descriptor, unstarted, given up here.
             Some(worker) => unsafe { worker.admit(head.cast()) },

@@ -6,6 +6,7 @@ use super::join::JoinHandle;
 use super::join_error::JoinError;
 use super::stack_size;
 use crate::sched::coop;
+use crate::sched::metrics::snapshot::Metrics;
 use crate::sched::must_not_block;
 use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
@@ -73,6 +74,12 @@ impl Handle {
         self.shared.stats()
     }
 
+    /// What the runtime has counted and measured so far: see [`inspect::metrics`](crate::inspect::metrics).
+    pub fn metrics(&self) -> Metrics {
+        coop::look();
+        self.shared.metrics()
+    }
+
     /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.remotes().len()
@@ -118,7 +125,12 @@ impl Handle {
     }
 
     /// Panics if the caller could not wait for a host that is started now.
+    #[track_caller]
     fn must_be_able_to_wait(&self) {
+        assert!(
+            self.shared.is_here(),
+            "this runtime is in the parent of this process, which was made by `fork`: make one here"
+        );
         let is_own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
         assert!(
             !(is_own && must_not_block()),
@@ -139,6 +151,24 @@ impl Drop for StaysHere {
         crate::bug::bug!("Runtime::run was left before its host had ended");
     }
 }
+
+/// Two handles are equal if they are of the same runtime. In a simulation each machine has one of its own.
+///
+/// # Examples
+/// ```
+/// use lamprey::{Handle, Runtime};
+/// let (runtime, other) = (Runtime::new()?, Runtime::new()?);
+/// assert!(runtime.run(Handle::current) == Some(runtime.handle()));
+/// assert!(other.handle() != runtime.handle());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+impl PartialEq for Handle {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Handle {}
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

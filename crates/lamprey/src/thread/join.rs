@@ -5,6 +5,7 @@ use super::join_error::JoinError;
 use crate::sched::completion::Ended;
 use crate::sched::coop;
 use crate::sched::panic::{Panic, Panics};
+use crate::sched::record::reports::what_led_to_panic;
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::time::{self, TimedOut};
@@ -44,8 +45,12 @@ impl<T> JoinHandle<T> {
         Self(Some(head))
     }
 
+    /// The joined thread, as what the caller waits for.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
+    fn whom(&self) -> *const () {
+        std::ptr::from_ref(&self.head().thread).cast()
+    }
+
     fn head(&self) -> &JoinHead<T> {
         let Some(head) = &self.0 else { panic!("the result of this JoinHandle has been taken already") };
         // SAFETY: the handle shares ownership of the join cell until detach or join.
@@ -79,7 +84,7 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
         coop::turn();
-        if !self.head().completion.is_done() && !self.head().completion.wait() {
+        if !self.head().completion.is_done() && !self.head().completion.wait(self.whom()) {
             return Err(self.unwinding());
         }
         // SAFETY: done: the join cell is ours (completion, invariant 4), and this is its last use.
@@ -116,7 +121,7 @@ impl<T> JoinHandle<T> {
     pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
         coop::turn();
         if !self.is_done() {
-            match self.head().completion.wait_until(time::deadline(timeout)) {
+            match self.head().completion.wait_until(self.whom(), time::deadline(timeout)) {
                 Ended::Done => {}
                 Ended::TimedOut => return Err(TimedOut),
                 Ended::Cancelled => crate::sched::unwind_cancelled(),
@@ -131,7 +136,7 @@ impl<T> JoinHandle<T> {
     /// Like [`join`](Self::join), but the wait cannot be cancelled: for a host that borrows from its joiner.
     /// A caller that must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {
-        self.head().completion.wait_committed();
+        self.head().completion.wait_committed(self.whom());
         // SAFETY: `wait_committed` returns when done: the join cell is ours, and this is its last use.
         unsafe { take(self.into_head()) }
     }
@@ -294,15 +299,24 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Drops an outcome that no thread joined. Reports a panic, and then applies the runtime's [`Panics`] policy. A panic whose
+/// Drops an outcome that no thread joined, of the thread with this number. Reports a panic, and then applies the runtime's [`Panics`] policy. A panic whose
 /// thread the panic hook has named is not reported again, except where it is to end the process.
-pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
+pub(crate) fn report_unjoined<T>(
+    outcome: Result<T, JoinError>,
+    number: Option<u64>,
+    who: impl FnOnce() -> String,
+) {
     match outcome {
         Err(JoinError::Panicked(panic)) => {
             let ends_all =
                 Worker::current().is_some_and(|worker| worker.shared.options.panics == Panics::Abort);
-            if !crate::sched::panic_hook::is_hushed() && (ends_all || !panic.is_named()) {
-                crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
+            if !crate::sched::panic_hook::is_hushed() {
+                let before = number.map(what_led_to_panic).unwrap_or_default();
+                if ends_all || !panic.is_named() {
+                    crate::bug::say!("{} panicked and nobody joined it: {panic}{before}", who());
+                } else if !before.is_empty() {
+                    crate::bug::say!("{} panicked and nobody joined it.{before}", who());
+                }
             }
             unjoined(panic);
         }

@@ -13,6 +13,7 @@ use super::member::Member;
 pub(crate) use crate::bug::quietly;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::locals;
+use crate::sched::scope_info::ScopeInfo;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
 use std::alloc::Layout;
@@ -52,18 +53,23 @@ impl Member for () {
     fn left((): ()) {}
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn gone(&self) {}
+    const IS_ONE: bool = false;
+    fn scope(&self) -> Option<ScopeInfo> {
+        None
+    }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn failed(&self, error: JoinError) -> JoinError {
         error
     }
 }
 
-/// Allocates a host that has not started. The caller passes the thread to a scheduler and the head to a
+/// Allocates a host that has not started; `parent` is the number of the thread that spawns it, or 0. The caller passes the thread to a scheduler and the head to a
 /// handle.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn new<T, F: FnOnce() -> T, M: Member>(
     closure: F,
     label: Label,
+    parent: u64,
     member: M,
 ) -> NonNull<JoinHead<T>> {
     let join_cell = take_block(Layout::new::<JoinCell<T, F, M>>()).cast::<JoinCell<T, F, M>>();
@@ -72,6 +78,7 @@ pub(super) fn new<T, F: FnOnce() -> T, M: Member>(
     unsafe {
         let place = join_cell.as_ptr();
         (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F, M>::BODY, label));
+        (*place).head.thread.set_parent(parent);
         (&raw mut (*place).head.completion).write(Completion::new());
         (&raw mut (*place).closure).write(UnsafeCell::new(MaybeUninit::new(closure)));
         (&raw mut (*place).member).write(member);
@@ -89,6 +96,7 @@ impl<T, F: FnOnce() -> T, M: Member> Vtable<T, F, M> {
         publish: publish::<T, F, M>,
         dispose: dispose::<T, F, M>,
         free: free::<T, F, M>,
+        scope: if M::IS_ONE { Some(scope::<T, F, M>) } else { None },
     };
 }
 
@@ -217,6 +225,16 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
     }
 }
 
+/// [`Body::scope`].
+///
+/// # Safety
+/// `thread` heads a join cell of these types, which is alive; the caller is on the kernel thread of its worker, where it is
+/// suspended.
+unsafe fn scope<T, F, M: Member>(thread: NonNull<Thread>) -> Option<ScopeInfo> {
+    // SAFETY: alive (contract).
+    unsafe { join_cell::<T, F, M>(thread) }.member.scope()
+}
+
 /// [`Body::free`].
 ///
 /// # Safety
@@ -232,7 +250,7 @@ unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
 
 /// Drops an outcome that no thread joined, and reports a panic in it, once.
 pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
-    super::join::report_unjoined(outcome, || {
+    super::join::report_unjoined(outcome, Some(label.id.get()), || {
         let name = label.name().map_or("unnamed", |name| name);
         format!("host {} ({name}), spawned at {},", label.id.get(), label.spawn_site.get())
     });

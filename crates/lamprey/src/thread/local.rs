@@ -2,6 +2,8 @@
 
 use crate::sched::cancel::open;
 use crate::sched::locals::with_locals;
+#[cfg(debug_assertions)]
+use crate::sched::thread::Thread;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -71,6 +73,22 @@ impl<T: Send + 'static> HostLocal<T> {
             // invariant 2).
             f(unsafe { value.as_ref() })
         })
+    }
+}
+
+#[cfg(debug_assertions)]
+impl<T: 'static> HostLocal<T> {
+    /// Calls `f` with the value of a thread that does not run, if it has one.
+    ///
+    /// # Safety
+    /// The thread is a suspended one of the calling kernel thread's worker, and stays so until `f` has returned.
+    pub(crate) unsafe fn of_suspended<R>(
+        &'static self,
+        thread: &Thread,
+        f: impl FnOnce(&T) -> R,
+    ) -> Option<R> {
+        // SAFETY: as promised by the caller.
+        unsafe { crate::sched::locals::of_suspended(thread, std::ptr::from_ref(self).addr(), f) }
     }
 }
 

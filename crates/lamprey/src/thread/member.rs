@@ -1,6 +1,7 @@
 //! A host's membership in a scope.
 
 use super::JoinError;
+use crate::sched::scope_info::ScopeInfo;
 use crate::sched::thread::Thread;
 use std::ptr::NonNull;
 
@@ -16,6 +17,10 @@ pub(crate) trait Member {
     fn left(group: Self::Group);
     /// Called instead of `left` for a detached host, when its outcome has been dropped.
     fn gone(&self);
+    /// True of a membership in a scope.
+    const IS_ONE: bool;
+    /// The scope, until the member has left it. Called while the member is suspended, on its worker's kernel thread.
+    fn scope(&self) -> Option<ScopeInfo>;
     /// The host has ended without a result; returns the error for its handle.
     fn failed(&self, error: JoinError) -> JoinError;
 }

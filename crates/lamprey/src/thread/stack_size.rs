@@ -10,7 +10,7 @@ pub(crate) const DEFAULT: usize = if cfg!(debug_assertions) { 256 << 10 } else {
 const MAIN: u32 = 1 << 20;
 
 /// The largest valid stack size.
-const LARGEST: usize = 1 << 30;
+pub(crate) const LARGEST: usize = 1 << 30;
 
 /// The environment variable that overrides [`DEFAULT`].
 pub(crate) const VARIABLE: &str = "LAMPREY_STACK_SIZE";

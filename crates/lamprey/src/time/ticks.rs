@@ -29,12 +29,23 @@ impl Ticks {
 
     /// The tick that began last.
     pub(crate) fn passed(&self) -> u64 {
-        (world::now().saturating_duration_since(self.start).as_nanos() >> TICK) as u64
+        self.passed_with_nanos().0
+    }
+
+    /// The tick that began last, and the nanoseconds since tick 0: more than 64 bits after 584 years of a simulation.
+    pub(crate) fn passed_with_nanos(&self) -> (u64, u128) {
+        let nanos = world::now().saturating_duration_since(self.start).as_nanos();
+        ((nanos >> TICK) as u64, nanos)
+    }
+
+    /// The nanoseconds from tick 0 to the start of `tick`.
+    pub(crate) fn nanos_of(tick: u64) -> u128 {
+        u128::from(tick) << TICK
     }
 
     /// The start of `tick`; `None` if the clock cannot represent it.
     pub(crate) fn begin(&self, tick: u64) -> Option<Instant> {
-        let nanos = u128::from(tick) << TICK;
+        let nanos = Self::nanos_of(tick);
         // The last tick begins in 38 million years: in seconds it fits.
         let (seconds, rest) = ((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32);
         self.start.checked_add(Duration::new(seconds, rest))

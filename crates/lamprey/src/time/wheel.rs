@@ -130,6 +130,12 @@ impl<T> Wheel<T> {
         unsafe { Box::new_zeroed().assume_init() }
     }
 
+    /// The tick that it has reached: while a node fires, the one at which it was due, or was armed if that was later.
+    #[cfg(not(loom))]
+    pub(crate) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
     /// How many nodes are linked.
     pub(crate) fn len(&self) -> usize {
         self.len.get()

@@ -254,6 +254,6 @@ fn fan_out_and_fan_in() {
             spawn(move || (0..1000).for_each(|n| jobs.send(n).unwrap()));
             all.iter().sum()
         });
-        assert_eq!(sum, (0..1000).map(|n| n * n).sum());
+        assert_eq!(sum, (0..1000).map(|n| n * n).sum::<u64>());
     }
 }

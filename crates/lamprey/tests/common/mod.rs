@@ -32,13 +32,19 @@ pub fn run<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 
 /// As [`run`], where every parasite starts at once, and none becomes a host by itself.
 #[track_caller]
 pub fn run_at_once<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 'static) -> T {
-    let builder = lamprey::Runtime::builder().workers(workers).offering(false).inflation(false);
+    let builder = quiet().workers(workers).offering(false).inflation(false);
     within(FOREVER, move || builder.build().unwrap().run(main))
 }
 
 /// A runtime with `workers` workers.
 pub fn runtime(workers: usize) -> lamprey::Runtime {
-    lamprey::Runtime::builder().workers(workers).build().unwrap()
+    quiet().workers(workers).build().unwrap()
+}
+
+/// Without reports of workers that are held up: tests do that on purpose, others on a loaded machine, and what the reports need
+/// of the debug information takes a hundred megabytes.
+pub fn quiet() -> lamprey::RuntimeBuilder {
+    lamprey::Runtime::builder().stuck_after(Duration::MAX)
 }
 
 /// Runs `f` on an OS thread, and panics if it takes longer than `limit`.

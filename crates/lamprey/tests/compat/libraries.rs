@@ -358,7 +358,7 @@ fn a_select_loses_nothing() {
         while let Ok(n) = other.recv_async().await {
             sum += n;
         }
-        assert_eq!(sum, (0..200).sum());
+        assert_eq!(sum, (0..200).sum::<u32>());
     });
 }
 

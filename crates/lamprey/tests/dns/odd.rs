@@ -55,7 +55,8 @@ impl Reply {
 
     /// Of the name in DNS's form.
     fn record(mut self, name: &[u8], kind: u8, data: &[u8]) -> Self {
-        self.bytes[7] += 1;
+        let records = u16::from_be_bytes([self.bytes[6], self.bytes[7]]) + 1;
+        self.bytes[6..8].copy_from_slice(&records.to_be_bytes());
         self.bytes.extend(name);
         self.bytes.extend([0, kind, 0, 1, 0, 0, 0, 60, 0, data.len() as u8]);
         self.bytes.extend(data);
@@ -153,6 +154,13 @@ const SERVERS: &[Odd] = &[
     ("an alias, backwards", |q, _| vec![Reply::to(q).address_of(B).alias(A, B).alias(ASKED, A)], Found::Both),
     ("an alias of itself", |q, _| vec![Reply::to(q).alias(ASKED, ASKED)], Found::None),
     ("aliases in a circle", |q, _| vec![Reply::to(q).alias(ASKED, A).alias(A, B).alias(B, A)], Found::None),
+    ("a chain of aliases", |q, _| vec![chain(q, 15)], Found::Both),
+    // Each look at it must not be at all the others: one reply would hold up the worker for half a minute.
+    (
+        "thousands of aliases",
+        |q, tcp| vec![if tcp { chain(q, 2000) } else { Reply::to(q).cut() }],
+        Found::None,
+    ),
     ("an alias of nothing", |q, _| vec![Reply::to(q).alias(ASKED, A)], Found::None),
     ("the address of another name", |q, _| vec![Reply::to(q).address_of(A)], Found::None),
     ("an address of three bytes", |q, _| vec![Reply::to(q).record(ASKED, 1, &[1, 2, 3])], Found::None),
@@ -167,6 +175,13 @@ const SERVERS: &[Odd] = &[
 /// An error to a question with extensions, and an answer to one without.
 fn without_extensions(question: &[u8], error: impl Fn(&[u8]) -> Reply) -> Reply {
     if question[11] == 0 { Reply::to(question).address() } else { error(question) }
+}
+
+/// The name is an alias of another one, and that of the next, and so on; the last one has an address.
+fn chain(question: &[u8], aliases: u16) -> Reply {
+    let name = |n: u16| [b"\x04", format!("{n:04x}").as_bytes(), b"\x04test\x00"].concat();
+    let first = Reply::to(question).alias(ASKED, &name(1));
+    (1..aliases).fold(first, |reply, n| reply.alias(&name(n), &name(n + 1))).address_of(&name(aliases))
 }
 
 fn wrong_question(question: &[u8]) -> Reply {

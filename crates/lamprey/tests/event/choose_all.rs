@@ -46,8 +46,8 @@ fn parts_meet_each_other_in_every_form_of_a_synchronisation() {
 #[test]
 fn of_nothing_is_nothing() {
     everywhere(|| {
-        assert_eq!(choose_all(Vec::<lamprey::event::Always<u8>>::new()).sync(), []);
-        assert_eq!(choose((choose_all([] as [lamprey::event::Always<u8>; 0]), never())).sync(), []);
+        assert!(choose_all(Vec::<lamprey::event::Always<u8>>::new()).sync().is_empty());
+        assert!(choose((choose_all([] as [lamprey::event::Always<u8>; 0]), never())).sync().is_empty());
     });
 }
 
@@ -186,7 +186,7 @@ fn nacks_happen_if_it_is_not_chosen_and_not_if_it_is() {
         );
         assert_eq!(fired(), [false, false]);
         let never_begun = || choose_all([told(never().boxed()), told(never().boxed())]);
-        assert_eq!(prefer((never_begun(), always(vec![]))).sync(), []);
+        assert_eq!(prefer((never_begun(), always(vec![]))).sync(), [0; 0]);
         assert_eq!(never_begun().sync_timeout(SHORT), None);
         assert_eq!(never_begun().poll(), None);
         assert_eq!(fired(), [true; 6]);

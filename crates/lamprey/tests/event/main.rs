@@ -19,3 +19,4 @@ mod race;
 mod select;
 #[cfg(feature = "macros")]
 mod select_errors;
+mod wide;

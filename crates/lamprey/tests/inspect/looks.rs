@@ -1,7 +1,7 @@
 //! What `dump` finds.
 
 use crate::common::{FOREVER, run, within};
-use lamprey::inspect::dump;
+use lamprey::inspect::{dump, threads};
 use lamprey::{Builder, Receiver, channel, parasite, parasite_fn, parasite_local, sleep, spawn, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -161,4 +161,41 @@ fn a_thread_that_computes_is_found_by_another() {
         computes.unwrap().join().unwrap();
         assert!(text.contains("`computes` of worker 1"), "{text}");
     });
+}
+
+/// Looks when it is dropped, and sends what it finds.
+struct LooksAtEnd(std::sync::mpsc::Sender<(String, usize)>);
+
+impl Drop for LooksAtEnd {
+    fn drop(&mut self) {
+        let _ = self.0.send((dump().to_string(), threads().len()));
+    }
+}
+
+#[test]
+fn a_look_in_a_destructor_of_a_host_that_unwinds_finds_the_host() {
+    for workers in [1, 2] {
+        run(workers, || {
+            let (looked, found) = std::sync::mpsc::channel();
+            let its = looked.clone();
+            let dies = Builder::new().name("dies of a panic").spawn(move || {
+                let _looks = LooksAtEnd(its);
+                panic!("on purpose");
+            });
+            assert!(dies.unwrap().join().is_err());
+            let cancelled = Builder::new().name("is cancelled").spawn(move || {
+                let _looks = LooksAtEnd(looked);
+                sleep(FOREVER);
+            });
+            let cancelled = cancelled.unwrap();
+            dump_with(&["`is cancelled`"]);
+            cancelled.cancel();
+            assert!(cancelled.join().is_err());
+            for name in ["`dies of a panic`", "`is cancelled`"] {
+                let (dump, threads) = found.recv().unwrap();
+                assert!(dump.contains(name) && !dump.contains("does not answer"), "{dump}");
+                assert!(threads >= 2);
+            }
+        });
+    }
 }

@@ -4,5 +4,14 @@
 mod common;
 
 mod forked;
+mod kernel;
 mod looks;
+mod metrics;
+mod objects;
+mod origins;
+mod pieces;
+mod recorder;
+mod rows;
 mod signals;
+mod stacks;
+mod why;

@@ -14,5 +14,6 @@ mod names;
 mod pipe;
 mod pool;
 mod pool_full;
+mod redirected;
 mod std_fs;
 mod stdio;

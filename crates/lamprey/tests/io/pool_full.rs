@@ -147,7 +147,9 @@ fn calls_that_block_for_ever_starve_no_other_class() {
         assert!(!lamprey::net::lookup("localhost:1").unwrap().is_empty());
         assert_eq!(compute(|| 6 * 7), 42);
         let all = here().stats();
-        assert_eq!((all.lookups.calls, all.compute.calls, all.blocking.queued), (1, 1, 1));
+        assert_eq!((all.compute.calls, all.blocking.queued), (1, 1));
+        // None, if it shared the look-up of another test.
+        assert!(all.lookups.calls <= 1);
         assert!(all.files.calls >= 2);
         drop(let_go);
         queued.join().unwrap();

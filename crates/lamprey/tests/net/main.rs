@@ -4,6 +4,7 @@
 mod common;
 
 mod awaiting;
+mod clones;
 mod close;
 mod drained;
 mod eyeballs;

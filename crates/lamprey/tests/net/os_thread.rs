@@ -3,6 +3,7 @@
 use crate::common::*;
 use lamprey::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -82,5 +83,43 @@ fn an_os_thread_that_unwinds_may_wait() {
         a.write_all(b"x").unwrap();
         assert_eq!(rx.recv().unwrap(), 1);
         assert!(thread.join().is_err());
+    });
+}
+
+/// The processor time that the calling thread has had.
+fn used_by_thread() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The kernel reports an error of such a socket until the program has taken the message out of its error queue, and has nothing to
+/// read meanwhile.
+#[test]
+fn an_os_thread_does_not_spin_beside_an_error_that_stays() {
+    within(FOREVER, || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let on = 1_i32;
+        // SAFETY: the option is a number, of this size.
+        let set = unsafe {
+            let size = size_of_val(&on) as libc::socklen_t;
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::IPPROTO_IP,
+                libc::IP_RECVERR,
+                (&raw const on).cast(),
+                size,
+            )
+        };
+        assert_eq!(set, 0);
+        let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        socket.connect(nobody).unwrap();
+        socket.send(b"x").unwrap();
+        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let before = used_by_thread();
+        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), ErrorKind::TimedOut);
+        // Each of a thousand tries takes some microseconds.
+        let used = used_by_thread() - before;
+        assert!(used < Duration::from_millis(500), "it has used {used:?} of a second");
     });
 }

@@ -4,6 +4,7 @@ use super::common::awaiting::in_tokio;
 use super::common::*;
 use lamprey::net::{HeldUp, TcpListener, TcpStream, UnixListener, UnixStream};
 use lamprey::scope::isolate;
+use lamprey::sync::Semaphore;
 use lamprey::{Builder, CancelToken, channel, scope, spawn, with_timeout};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream as Peer};
@@ -94,6 +95,41 @@ fn a_limit_is_kept_and_told() {
         });
         assert_eq!(most.into_inner(), 3);
     });
+}
+
+#[test]
+fn a_server_without_connections_takes_none_of_a_shared_limit() {
+    for is_async in [false, true] {
+        run(2, move || {
+            let (seats, stop) = (Arc::new(Semaphore::new(1)), CancelToken::new());
+            let servers = [(); 3].map(|()| listener());
+            let addresses = servers.each_ref().map(|(_, address)| *address);
+            let hosts = servers.map(|(listener, _)| {
+                let (seats, stop) = (seats.clone(), stop.clone());
+                spawn(move || {
+                    scope(|s| {
+                        let serving = listener.serving().share_limit(&seats).until(&stop);
+                        match is_async {
+                            true => lamprey::wait(serving.serve_async(s, echo)),
+                            false => serving.serve(s, echo),
+                        }
+                    })
+                })
+            });
+            // Each after all have begun to accept, the second time round at the latest.
+            for _ in 0..3 {
+                addresses.iter().rev().for_each(|address| drop(asks(*address).unwrap()));
+            }
+            let first = asks(addresses[0]).unwrap();
+            let second = spawn(move || drop(asks(addresses[1]).unwrap()));
+            assert!(!second.is_finished() && seats.available_permits() == 0);
+            drop(first);
+            second.join().unwrap();
+            stop.cancel();
+            hosts.into_iter().for_each(|host| host.join().unwrap().unwrap());
+            assert_eq!(seats.available_permits(), 1);
+        });
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub fn example(name: &str) -> Command {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let text = changed(&folder.join("examples").join(name).with_extension("rs"));
-    let text = text.or_else(|| changed(&folder.join("examples").join(name)));
+    let files = fs::read_dir(folder.join("examples").join(name)).into_iter().flatten().flatten();
+    let text = text.or_else(|| files.filter_map(|file| changed(&file.path())).max());
     assert!(text.is_some(), "there is no example {name}");
     if changed(&program) < text {
         let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

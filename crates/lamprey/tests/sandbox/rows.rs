@@ -66,6 +66,8 @@ pub const ROWS: &[Row] = &[
     call("membarrier", libc::SYS_membarrier, ONCE),
     flag("membarrier, register private expedited", libc::SYS_membarrier, (0, ANY, 16), ONCE),
     flag("membarrier, private expedited", libc::SYS_membarrier, (0, ANY, 8), ONCE),
+    call("sendfile", libc::SYS_sendfile, ONCE),
+    Row { errors: CALL, ..flag("ioctl, FIONBIO", libc::SYS_ioctl, (1, ANY, 0x5421), ONCE) },
     call(
         "process_vm_readv",
         libc::SYS_process_vm_readv,

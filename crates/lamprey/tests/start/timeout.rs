@@ -45,7 +45,7 @@ fn the_threads_that_are_stuck_are_printed() {
     assert!(text.contains("these 22 threads"), "{text}");
     let line = |name: &str| text.lines().find(|line| line.contains(&format!("`{name}`"))).expect(&text);
     let till = text.lines().find(|line| line.starts_with("host") && line.contains("`till`")).expect(&text);
-    assert!(till.contains("waits: receive on a channel, as it did "), "{till}");
+    assert!(till.contains("waits: receive on a channel for "), "{till}");
     assert!(till.contains("tests/start/timeout.rs:"), "{till}");
     assert!(line("hangs").contains("waits: join"), "{text}");
     assert_eq!(text.matches("waits: sleep").count(), 1, "alike ones are counted: {text}");

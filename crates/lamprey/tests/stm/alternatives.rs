@@ -120,3 +120,83 @@ fn values_of_undone_writes_are_dropped() {
     drop(value);
     assert_eq!(Arc::strong_count(&count), 1);
 }
+
+/// An alternative costs what it does itself, however much was written before: otherwise this takes minutes.
+#[test]
+fn alternatives_after_many_writes() {
+    const MANY: usize = 60_000;
+    run(1, || {
+        let values: Vec<TVar<u32>> = (0..MANY).map(|_| TVar::new(0)).collect();
+        atomically(|tx| {
+            for value in &values {
+                value.set(tx, 1)?;
+            }
+            for (n, value) in values.iter().enumerate() {
+                let add = |tx: &mut Transaction| value.modify(tx, |n| n + 1);
+                let or_not = |tx: &mut Transaction| {
+                    add(tx)?;
+                    check(n % 2 == 0)
+                };
+                or_else(tx, or_not, |_| Ok(()))?;
+            }
+            Ok(())
+        });
+        for (n, value) in values.iter().enumerate() {
+            assert_eq!(value.get_now(), if n % 2 == 0 { 2 } else { 1 }, "value {n}");
+        }
+    });
+}
+
+/// Writes and alternatives by chance, also within themselves, leave what copies of all values that are kept for each alternative leave.
+#[test]
+fn alternatives_by_chance() {
+    const VALUES: usize = 40;
+    /// A run of `xorshift`.
+    struct Chance(u64);
+    impl Chance {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % n
+        }
+    }
+    fn act(
+        tx: &mut Transaction,
+        values: &[TVar<u64>],
+        wanted: &mut Vec<u64>,
+        chance: &mut Chance,
+        depth: u32,
+    ) -> StmResult<()> {
+        for _ in 0..chance.below(20) {
+            let at = chance.below(VALUES as u64) as usize;
+            assert_eq!(values[at].get(tx)?, wanted[at]);
+            if depth == 4 || chance.below(4) != 0 {
+                wanted[at] = chance.below(1000);
+                values[at].set(tx, wanted[at])?;
+                continue;
+            }
+            let before = wanted.clone();
+            let stays = chance.below(2) == 0;
+            let first = |tx: &mut Transaction| {
+                act(tx, values, wanted, chance, depth + 1)?;
+                check(stays)
+            };
+            or_else(tx, first, |_| Ok(()))?;
+            if !stays {
+                *wanted = before;
+            }
+        }
+        Ok(())
+    }
+    for seed in 1..500 {
+        let values: Vec<TVar<u64>> = (0..VALUES).map(|_| TVar::new(0)).collect();
+        let wanted = atomically(|tx| {
+            let (mut wanted, mut chance) = (vec![0; VALUES], Chance(seed));
+            act(tx, &values, &mut wanted, &mut chance, 0)?;
+            act(tx, &values, &mut wanted, &mut chance, 0)?;
+            Ok(wanted)
+        });
+        assert_eq!(values.iter().map(TVar::get_now).collect::<Vec<_>>(), wanted, "seed {seed}");
+    }
+}

@@ -202,3 +202,68 @@ fn a_host_that_takes_what_it_holds_is_told() {
     let (output, text) = with_env(ME, "panic");
     assert!(!output.status.success() && text.contains("waits for itself"), "{text}");
 }
+
+/// They share the kernel thread of the simulation; one runs while the other one waits.
+#[test]
+fn calls_on_the_pool_of_a_simulation_hold_their_own_locks() {
+    const ME: &str = "calls_on_the_pool_of_a_simulation_hold_their_own_locks";
+    if role().is_some() {
+        return lamprey::Runtime::simulated(0).run(|| {
+            let (a, b) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+            // The only order in which one thread takes both.
+            both(&b, &a);
+            let in_call = |lock: Arc<Mutex<i32>>, millis| {
+                lamprey::spawn(move || {
+                    lamprey::block(move || {
+                        let _guard = lock.lock().unwrap();
+                        lamprey::sleep(std::time::Duration::from_millis(millis));
+                    });
+                })
+            };
+            let first = in_call(a, 50);
+            lamprey::sleep(std::time::Duration::from_millis(10));
+            in_call(b, 0).join().unwrap();
+            first.join().unwrap();
+        });
+    }
+    let (output, text) = with_env(ME, "panic");
+    assert!(output.status.success() && !text.contains("lock order"), "{text}");
+}
+
+/// What is checked grows with what a thread does, not with all that was ever locked: otherwise this takes minutes.
+#[test]
+fn thousands_of_locks() {
+    run(1, || {
+        let (first, many): (Mutex<()>, Vec<_>) = (Mutex::new(()), (0..10_000).map(Mutex::new).collect());
+        many.iter().for_each(|lock| {
+            let _first = first.lock().unwrap();
+            drop(lock.lock().unwrap());
+        });
+        let before: Vec<_> = (0..3_000).map(Mutex::new).collect();
+        for lock in &before {
+            let _lock = lock.lock().unwrap();
+            drop(first.lock().unwrap());
+        }
+        // All at once.
+        for _ in 0..3 {
+            drop(before.iter().map(|lock| lock.lock().unwrap()).collect::<Vec<_>>());
+        }
+    });
+}
+
+/// Also where the lock that was taken first is one of many that are held.
+#[test]
+fn an_order_across_many_locks_is_reported() {
+    const ME: &str = "an_order_across_many_locks_is_reported";
+    if role().is_some() {
+        return run(1, || {
+            let locks: Vec<_> = (0..100).map(Mutex::new).collect();
+            drop(locks.iter().map(|lock| lock.lock().unwrap()).collect::<Vec<_>>());
+            let _last = locks[99].lock().unwrap();
+            drop(locks[0].lock().unwrap());
+        });
+    }
+    let (output, text) = rerun(ME, "child");
+    assert!(output.status.success(), "{text}");
+    assert_eq!(reports(&text).len(), 1, "{text}");
+}

@@ -35,6 +35,9 @@ fn missing() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("lamprey-in-vain-{}-missing", std::process::id()))
 }
 
+/// Not a path, and refused before any call of the system.
+const ZERO_BYTE: &str = "a\0b";
+
 fn address(path: std::path::PathBuf) -> SocketAddr {
     SocketAddr::from_pathname(path).unwrap()
 }
@@ -249,6 +252,41 @@ pub const ROWS: &[Row] = &[
         })
     }),
     (&["an address that is no name"], || Box::new(|| assert!(lamprey::net::lookup("127.0.0.1:80").is_ok()))),
+    (&["paths with a zero byte"], || {
+        let socket = UnixDatagram::unbound().unwrap();
+        Box::new(move || {
+            assert!(lamprey::fs::exists(ZERO_BYTE).is_err());
+            assert!(lamprey::fs::File::open(ZERO_BYTE).is_err());
+            assert!(UnixStream::connect(ZERO_BYTE).is_err());
+            assert!(UnixListener::bind(ZERO_BYTE).is_err());
+            assert!(UnixDatagram::bind(ZERO_BYTE).is_err());
+            assert!(socket.send_to(b"x", ZERO_BYTE).is_err());
+        })
+    }),
+    (&["a path with a zero byte whose file is asked for"], || {
+        Box::new(|| assert!(lamprey::fs::metadata(ZERO_BYTE).is_err()))
+    }),
+    (&["an open for nothing"], || {
+        Box::new(|| assert!(lamprey::fs::OpenOptions::new().open("/dev/null").is_err()))
+    }),
+    (&["a datagram to no address"], || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        Box::new(move || assert!(socket.send_to(b"x", &[] as &[std::net::SocketAddr]).is_err()))
+    }),
+    (&["no time for a read"], || {
+        let (stream, _) = UnixStream::pair().unwrap();
+        Box::new(move || assert!(stream.set_read_timeout(Some(Duration::ZERO)).is_err()))
+    }),
+    (&["nothing of a file, and what is beyond each"], || {
+        let (stream, peer) = UnixStream::pair().unwrap();
+        let file = lamprey::fs::File::open("/dev/null").unwrap();
+        Box::new(move || {
+            let _open = &peer;
+            assert_eq!(stream.sendfile(&file, 0, 0).unwrap(), 0);
+            assert!(stream.sendfile(&file, u64::MAX, 1).is_err());
+        })
+    }),
+    (&["a future that is ready"], || Box::new(|| lamprey::wait(std::future::ready(())))),
     (&["a broadcast to nobody"], || {
         let tx = lamprey::broadcast(1).0;
         Box::new(move || assert!(tx.send(1).is_err()))

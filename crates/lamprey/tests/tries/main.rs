@@ -16,3 +16,4 @@ mod in_vain;
 mod mixed;
 mod scan;
 mod table;
+mod within_a_future;

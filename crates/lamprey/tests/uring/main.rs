@@ -8,6 +8,7 @@ mod ahead;
 mod cancel;
 mod choice;
 mod endless;
+mod exit;
 mod fifos;
 mod files;
 mod forgotten;

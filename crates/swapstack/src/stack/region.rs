@@ -231,6 +231,20 @@ impl PooledStack {
         super::high_water(self)
     }
 
+    /// Gives the memory of the pages that end at or below `address` back to the system: from then on
+    /// [`high_water`](Self::high_water) tells what is used from then on. False if the system refuses, as it does for
+    /// locked memory.
+    ///
+    /// # Safety
+    /// Nothing below `address` on this stack is in use. (The caller may run on this stack, above it.)
+    pub unsafe fn forget_below(&self, address: usize) -> bool {
+        let limit = self.limit();
+        let end = address.min(self.top_address()) & !(page_size() - 1);
+        let bytes = end.saturating_sub(limit.as_ptr().addr());
+        // SAFETY: whole pages of this slot, above its guard, whose content is not needed (contract).
+        bytes == 0 || unsafe { libc::madvise(limit.as_ptr().cast(), bytes, libc::MADV_DONTNEED) } == 0
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_of(&self, pool: *const Inner) -> bool {
         Weak::as_ptr(&self.region.pool) == pool

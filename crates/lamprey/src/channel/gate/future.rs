@@ -126,7 +126,8 @@ impl<S, F: Op<S>> GateFuture<'_, S, F> {
     /// Queues the node with the waker of `cx`, unless the operation can be done now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
-        let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), self.place.reason);
+        let on = self.place.reason.on_made(&gate.made);
+        let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), on);
         self.is_queued = true;
         let node = &self.node;
         let (result, unused) = gate.with(|section| {

@@ -16,6 +16,7 @@ use crate::time;
 use std::fmt;
 use std::future::Future;
 use std::mem::MaybeUninit;
+use std::panic::Location;
 use std::time::Duration;
 
 /// A channel without a buffer: `send` and `recv` wait for each other.
@@ -68,19 +69,22 @@ use std::time::Duration;
 #[doc(alias = "unbuffered")]
 #[doc(alias = "zero")]
 #[doc(alias = "chan")]
+#[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    ends(Chan::new(false))
+    ends(Chan::new(false, Location::caller()))
 }
 
 /// A channel without owner bias: for a channel that is used once, from any thread.
+#[track_caller]
 pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
-    ends(Chan::for_once())
+    ends(Chan::for_once(Location::caller()))
 }
 
 /// A channel whose values are dropped, rather than given to another receiver, if the future that received one is dropped.
 #[cfg(not(loom))]
+#[track_caller]
 pub(crate) fn channel_of_offers<T>() -> (Sender<T>, Receiver<T>) {
-    ends(Chan::of_offers())
+    ends(Chan::of_offers(Location::caller()))
 }
 
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
@@ -104,8 +108,9 @@ pub(crate) fn channel_of_offers<T>() -> (Sender<T>, Receiver<T>) {
 /// # });
 /// ```
 #[cfg(not(loom))]
+#[track_caller]
 pub fn channel_attach_inline<T>() -> (Sender<T>, Receiver<T>) {
-    ends(Chan::new(true))
+    ends(Chan::new(true, Location::caller()))
 }
 
 fn ends<T>(chan: Chan<T>) -> (Sender<T>, Receiver<T>) {
@@ -364,7 +369,7 @@ impl<T> Sender<T> {
 
     /// Another sending handle of `chan`.
     pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {
-        add(&chan.senders);
+        add(&chan.counted.senders);
         Self(chan.clone())
     }
 }
@@ -429,21 +434,21 @@ fn is_last(count: &AtomicU32) -> bool {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        add(&self.0.senders);
+        add(&self.0.counted.senders);
         Self(self.0.clone())
     }
 }
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        add(&self.0.receivers);
+        add(&self.0.counted.receivers);
         Self(self.0.clone())
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        if is_last(&self.0.senders) {
+        if is_last(&self.0.counted.senders) {
             self.0.disconnect(Side::Sender);
         }
     }
@@ -451,7 +456,7 @@ impl<T> Drop for Sender<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if is_last(&self.0.receivers) {
+        if is_last(&self.0.counted.receivers) {
             self.0.disconnect(Side::Receiver);
         }
     }

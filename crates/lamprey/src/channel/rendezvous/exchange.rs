@@ -14,14 +14,16 @@ use super::wait_node::{At, NodeHead, NodeState, WaitNode};
 use super::wait_queue::{Arrival, Side, WaitQueue};
 use crate::bias::Bias;
 use crate::queue::list::List;
+use crate::sched::made::Counted;
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
 use crate::sched::{coop, worker::Worker};
-use crate::sync_shim::{Arc, AtomicU32};
+use crate::sync_shim::Arc;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -29,8 +31,7 @@ use std::time::Instant;
 #[repr(C)]
 pub struct Chan<T> {
     pub(super) wait_queue: WaitQueue,
-    pub(super) senders: AtomicU32,
-    pub(super) receivers: AtomicU32,
+    pub(super) counted: Counted,
     /// What a dropped receive future was given is dropped, too.
     drops_undelivered: bool,
     _values: PhantomData<*mut T>,
@@ -77,19 +78,18 @@ pub(super) fn reason(side: Side) -> Wait {
 }
 
 impl<T> Chan<T> {
-    pub(super) fn new(attach_inline: bool) -> Self {
-        Self::of(new_bias(), attach_inline)
+    pub(super) fn new(attach_inline: bool, site: &'static Location<'static>) -> Self {
+        Self::of(new_bias(), attach_inline, site)
     }
 
-    pub(super) fn for_once() -> Self {
-        Self::of(Bias::shared(), false)
+    pub(super) fn for_once(site: &'static Location<'static>) -> Self {
+        Self::of(Bias::shared(), false, site)
     }
 
-    fn of(bias: Bias, attach_inline: bool) -> Self {
+    fn of(bias: Bias, attach_inline: bool, site: &'static Location<'static>) -> Self {
         Self {
             wait_queue: WaitQueue::new(bias, attach_inline),
-            senders: AtomicU32::new(1),
-            receivers: AtomicU32::new(1),
+            counted: Counted::new(site, offset_of!(Self, counted)),
             drops_undelivered: false,
             _values: PhantomData,
         }
@@ -97,8 +97,8 @@ impl<T> Chan<T> {
 
     /// Whoever sends here must hear of it when what was sent has reached nobody.
     #[cfg(not(loom))]
-    pub(super) fn of_offers() -> Self {
-        Self { drops_undelivered: true, ..Self::new(false) }
+    pub(super) fn of_offers(site: &'static Location<'static>) -> Self {
+        Self { drops_undelivered: true, ..Self::new(false, site) }
     }
 
     /// How parasites that wait here are attached when they are woken.
@@ -151,7 +151,9 @@ impl<T> Chan<T> {
             return self.met_late(side, &node, arrival);
         }
         let queued = &node;
-        let waited = wait::queued_on(worker, reason(side), deadline, move || self.leave(side, queued));
+        let waited = wait::queued_on(worker, reason(side).on_counted(&self.counted), deadline, move || {
+            self.leave(side, queued)
+        });
         self.after_wait(side, &node, arrival, waited)
     }
 
@@ -176,7 +178,8 @@ impl<T> Chan<T> {
             arrival = unsafe { self.wait_queue.meet(side, Some(node.queued())) };
             matches!(arrival, Arrival::Waiting)
         };
-        let waited = wait::wait(reason(side), deadline, enter, |_| self.leave(side, &node));
+        let waited =
+            wait::wait(reason(side).on_counted(&self.counted), deadline, enter, |_| self.leave(side, &node));
         self.after_wait(side, &node, arrival, waited)
     }
 

@@ -106,7 +106,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
         let wait_node = &self.node;
-        let waiter = self.waiter(cx);
+        let waiter = self.waiter(chan, cx);
         wait_node.set_waiter(Some(waiter));
         // SAFETY: pinned and unlinked; stays until it has left or has been taken and settled (invariant 1).
         let arrival = unsafe { chan.wait_queue.meet(Self::SIDE, Some(self.node.queued())) };
@@ -141,14 +141,15 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn waiter(&self, cx: &Context<'_>) -> Waiter {
-        Waiter::of_node(cx, (&raw const self.node).addr(), reason(Self::SIDE))
+    fn waiter(&self, chan: &Chan<T>, cx: &Context<'_>) -> Waiter {
+        let on = reason(Self::SIDE).on_counted(&chan.counted);
+        Waiter::of_node(cx, (&raw const self.node).addr(), on)
     }
 
     /// Replaces the waker; false if the node has been taken.
     #[cold]
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
-        let waiter = self.waiter(cx);
+        let waiter = self.waiter(chan, cx);
         // SAFETY: queued by this future.
         let old = unsafe { chan.wait_queue.renew(self.node.queued(), waiter) };
         // SAFETY: the old waiter is not in the node any more, or the new one never was.

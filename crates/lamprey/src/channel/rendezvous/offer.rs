@@ -15,6 +15,7 @@
 
 use super::deal::deal_in_choice;
 use super::ends::{Receiver, Sender, full};
+use super::exchange::reason;
 use super::exchange::{Chan, Ended};
 use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Offering, Side, WaitQueue};
@@ -22,6 +23,7 @@ use crate::channel::{RecvError, SendError};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
 use crate::events::protocol::{Branch, Choice, ChoiceRef, Offered, Steps};
+use crate::sched::parts::Told;
 use crate::sync_shim::Arc;
 use std::cell::Cell;
 use std::fmt;
@@ -367,6 +369,10 @@ impl<E: End> Steps for Offer<E> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, _: bool) {}
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(reason(E::SIDE).on_counted(&self.end.chan().counted));
+    }
 
     fn is_refused(&self) -> bool {
         self.state.get() == OfferState::Closed

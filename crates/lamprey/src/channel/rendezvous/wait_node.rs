@@ -225,6 +225,11 @@ impl NodeState {
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
 
+    /// Owner of `choice`, under the lock of the list that the node is in: true if the node is an offer of it.
+    pub(crate) fn is_offer_of(&self, choice: &Choice) -> bool {
+        matches!(self.waiter(), At::Offer(theirs) if ptr::eq(theirs.as_ptr(), choice))
+    }
+
     /// Peer of a node that it has taken out: synchs the choice if this is an offer. False if the choice was
     /// decided before; the node is then its owner's again.
     #[cfg_attr(not(debug_assertions), inline(always))]

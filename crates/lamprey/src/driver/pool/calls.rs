@@ -56,7 +56,7 @@ pub fn block<T: Send>(f: impl Closure<T> + Send) -> T {
 ///     let numbers: Vec<u64> = (0..100_000).collect();
 ///     lamprey::compute(|| numbers.iter().map(|n| n * n % 7).sum::<u64>()) // borrows
 /// });
-/// assert_eq!(sum, (0..100_000_u64).map(|n| n * n % 7).sum());
+/// assert_eq!(sum, (0..100_000_u64).map(|n| n * n % 7).sum::<u64>());
 /// ```
 ///
 /// # Panics

@@ -22,8 +22,8 @@ use super::{PoolFull, class};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
-use crate::sched::coop;
 use crate::sched::wakers;
+use crate::sched::{self, Wait, coop};
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
 use crate::thread::Closure;
 
@@ -258,6 +258,7 @@ impl<F, T> Job<F, T> {
     fn poll(&self, context: &Context<'_>) -> Poll<thread::Result<T>> {
         coop::look_by_poll(context);
         let waker = context.waker().clone();
+        sched::note(context, Wait::Blocking);
         let _before = {
             let mut state = self.lock();
             if matches!(state.stage, Stage::Done(_))

@@ -5,6 +5,8 @@
 
 use super::{PoolCall, PoolFull, PoolShared, Submitted, WhenFull};
 use crate::sched::wait::{self, Early, Waited};
+#[cfg(not(loom))]
+use crate::sched::worker::Worker;
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::{Cell, UnsafeCell, has_passed};
 use std::any::Any;
@@ -19,6 +21,8 @@ struct Record<F, T> {
     result: UnsafeCell<Option<Result<T, Box<dyn Any + Send>>>>,
     /// Set before the call is queued.
     waiter: Cell<Option<Waiter>>,
+    /// When a thread has begun and ended it, in ticks.
+    made: Cell<Option<(u64, u64)>>,
 }
 
 /// # Safety
@@ -29,13 +33,34 @@ unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
     let record = unsafe { record.cast::<Record<F, T>>().as_ref() };
     // SAFETY: the owner is blocked until the wake, so no other thread accesses the cell.
     let closure = record.closure.with_mut(|closure| unsafe { (*closure).take() });
+    let begun = ticks();
     let result = closure.map(|closure| catch_unwind(AssertUnwindSafe(closure)));
+    record.made.set(Some((begun, ticks())));
     // SAFETY: the owner is blocked until the wake, so no other thread accesses the cell.
     record.result.with_mut(|place| unsafe { *place = result });
     let Some(waiter) = record.waiter.get() else { crate::bug::bug!("a blocking call without a caller") };
     // SAFETY: this call was taken out of the queue once, so this is the only wake of its host. The record is
     // not touched again.
     unsafe { waiter.wake() };
+}
+
+/// The time, in ticks. (The checker has none.)
+fn ticks() -> u64 {
+    #[cfg(loom)]
+    return 0;
+    #[cfg(not(loom))]
+    crate::time::clock::ticks()
+}
+
+/// Has the recorder note a call of the running thread that was made.
+#[cfg_attr(loom, allow(unused_variables))]
+fn note_made(queued: u64, made: Option<(u64, u64)>) {
+    #[cfg(not(loom))]
+    if let Some((begun, ended)) = made
+        && let Some(worker) = Worker::current().filter(|worker| worker.records())
+    {
+        worker.note_called(queued, begun, ended);
+    }
 }
 
 /// How long a host waits for a thread of a pool to take its call.
@@ -72,7 +97,9 @@ impl PoolShared {
             closure: UnsafeCell::new(Some(closure)),
             result: UnsafeCell::new(None),
             waiter: Cell::new(None),
+            made: Cell::new(None),
         };
+        let queued = ticks();
         let owner = NonNull::from(&record).cast();
         let (deadline, when_full) = match patience {
             Patience::ForEver => (None, WhenFull::Wait),
@@ -103,6 +130,7 @@ impl PoolShared {
             // blocking call.
             Waited::Woken | Waited::Late(_) => {}
         }
+        note_made(queued, record.made.get());
         match record.result.into_inner() {
             Some(Ok(value)) => Ok(value),
             Some(Err(payload)) => resume_unwind(payload),

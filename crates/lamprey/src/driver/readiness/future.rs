@@ -22,7 +22,8 @@ use crate::driver::outside::outside;
 use crate::driver::reactor::Reactor;
 use crate::driver::wakes::FdWaiter;
 use crate::queue::list::Node;
-use crate::sched::coop;
+use crate::sched::record::io::KernelWait;
+use crate::sched::{self, Wait, coop};
 
 /// A future's wait node in the list for `interest`.
 pub(crate) struct EdgeWait<'a> {
@@ -58,6 +59,11 @@ impl<'a> EdgeWait<'a> {
         coop::look_by_poll(context);
         let this = self.into_ref().get_ref();
         let waker = context.waker().clone();
+        match this.interest {
+            Interest::Read => sched::note(context, Wait::Readable),
+            Interest::Write => sched::note(context, Wait::Writable),
+            Interest::Close => {}
+        }
         // A pause needs no reactor: it waits only for `close`.
         let reactor = if this.interest == Interest::Close { None } else { Some(reactor()?) };
         let before = {
@@ -73,6 +79,11 @@ impl<'a> EdgeWait<'a> {
             };
             let before = place.replace(Some(waker));
             if before.is_none() {
+                match this.interest {
+                    Interest::Read => KernelWait::on(Wait::Readable, fd).begins(),
+                    Interest::Write => KernelWait::on(Wait::Writable, fd).begins(),
+                    Interest::Close => {}
+                }
                 this.queued.set(true);
                 // SAFETY: in no list, as it had no waker. Pinned, and removed in `drop`; the lock is held.
                 unsafe { state.waiters(this.interest).push(NonNull::from(&this.node)) };

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 use super::{Interest, Readiness};
 use crate::driver::reactor::Reactor;
-use crate::sched::coop;
+use crate::sched::{self, Wait, coop};
 use crate::sync_shim::left_out;
 
 impl Readiness {
@@ -34,6 +34,7 @@ impl Readiness {
         coop::look_by_poll(context);
         // Cloned before the lock is taken, and the one before dropped after it is released: both are code of the program.
         let waker = context.waker().clone();
+        sched::note(context, if interest == Interest::Write { Wait::Writable } else { Wait::Readable });
         let before = {
             let early = left_out!(EdgeCount).then(|| self.edges(interest));
             let mut state = self.lock();

@@ -18,6 +18,9 @@
 //! 4. The kernel has a count of the [`Queue`] while it is armed. An [`Ahead`] that is dropped gives the operation up,
 //!    which keeps the kernel's socket open.
 //!
+//! 5. It belongs to one process. In a child made by `fork` it begins anew, idle and without what has arrived: the parent's ring goes
+//!    on, and gives all of that to the parent. (What is forgotten there is not given back: the buffers are in the parent's ring.)
+//!
 //! # A shortage of buffers
 //! The kernel gives up; the next call makes the system call itself, and waits for readiness if there is nothing.
 
@@ -26,6 +29,7 @@ use super::completion::{Answer, Header, data_of_header};
 use super::here::{Here, here};
 use super::ring::Ring;
 use crate::driver::readiness::Readiness;
+use crate::kernel::fork::Process;
 use crate::sync_shim::{Mutex, MutexGuard};
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
@@ -107,6 +111,7 @@ struct State<T> {
     is_passed_over: bool,
     is_off: bool,
     readers: Vec<Weak<Readiness>>,
+    process: Process,
 }
 
 /// What a call finds.
@@ -132,6 +137,7 @@ impl<T: Arrival> Ahead<T> {
             is_passed_over: false,
             is_off: false,
             readers: Vec::new(),
+            process: Process::this(),
         };
         Self(Arc::new(Queue { header: Header { complete: complete::<T> }, state: Mutex::new(state) }))
     }
@@ -229,11 +235,23 @@ impl<T> Queue<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.process.is_this() {
+            state.begin_anew();
+        }
+        state
     }
 }
 
 impl<T> State<T> {
+    /// In a child made by `fork`.
+    #[cold]
+    fn begin_anew(&mut self) {
+        std::mem::forget((std::mem::take(&mut self.arrived), self.armed.take()));
+        (self.process, self.is_to_end) = (Process::this(), false);
+        self.set_served(false);
+    }
+
     fn set_served(&self, on: bool) {
         self.readers.iter().filter_map(Weak::upgrade).for_each(|reader| reader.set_served(on));
     }

@@ -12,8 +12,9 @@
 
 use super::completion::Answer;
 use super::here::Here;
+use crate::sched::record::io::KernelWait;
 use crate::sched::wait::{self, Early, Waited};
-use crate::sched::{self, Wait, Waiter};
+use crate::sched::{self, Waiter};
 use crate::sync_shim::{AtomicUsize, Ordering};
 use io_uring::squeue;
 use std::cell::Cell;
@@ -72,10 +73,11 @@ fn end_if_cancelled() {
 pub(super) unsafe fn perform(
     here: Here,
     entry: squeue::Entry,
-    reason: Wait,
+    io: KernelWait,
     deadline: Option<Instant>,
 ) -> io::Result<Option<Answer>> {
     end_if_cancelled();
+    io.begins();
     let whole = Whole::of(1);
     let call = Call::of(&whole);
     let enter = |me| {
@@ -88,8 +90,9 @@ pub(super) unsafe fn perform(
         here.cancel(call.data());
         false
     };
-    let waited = wait::wait(reason, deadline, enter, leave);
+    let waited = wait::wait(io.as_on(), deadline, enter, leave);
     let Some(answer) = call.answer.get() else { return Ok(None) };
+    io.ends(answer.result);
     match waited {
         Waited::Late(Early::Cancelled) if answer.is_given_up() => sched::unwind_cancelled(),
         Waited::Late(Early::TimedOut) if answer.is_given_up() => Err(io::ErrorKind::TimedOut.into()),
@@ -108,11 +111,11 @@ pub(super) unsafe fn perform(
 pub(super) unsafe fn count(
     here: Here,
     entry: squeue::Entry,
-    reason: Wait,
+    io: KernelWait,
     deadline: Option<Instant>,
 ) -> io::Result<Option<usize>> {
     // SAFETY: as promised by the caller.
-    unsafe { perform(here, entry, reason, deadline) }?.map(Answer::value).transpose()
+    unsafe { perform(here, entry, io, deadline) }?.map(Answer::value).transpose()
 }
 
 /// Performs operations of which none depends on another, and returns the answers in their order; `None` for those that
@@ -126,9 +129,10 @@ pub(super) unsafe fn count(
 pub(super) unsafe fn perform_all(
     here: Here,
     entries: impl ExactSizeIterator<Item = squeue::Entry>,
-    reason: Wait,
+    io: KernelWait,
 ) -> Vec<Option<Answer>> {
     end_if_cancelled();
+    io.begins();
     let whole = Whole::of(entries.len());
     let calls: Vec<_> = (0..entries.len()).map(|_| Call::of(&whole)).collect();
     let enter = |me| {
@@ -143,9 +147,10 @@ pub(super) unsafe fn perform_all(
         calls.iter().for_each(|call| here.cancel(call.data()));
         false
     };
-    let waited = wait::wait(reason, None, enter, leave);
+    let waited = wait::wait(io.as_on(), None, enter, leave);
     let answers: Vec<_> =
         calls.iter().map(|call| call.answer.get().filter(|answer| !answer.is_given_up())).collect();
+    io.ends_with(answers.iter().flatten().find_map(|answer| answer.value().err()?.raw_os_error()));
     if waited.is_cancelled() && answers.iter().any(Option::is_none) {
         sched::unwind_cancelled();
     }

@@ -110,6 +110,7 @@ pub(super) fn data_of_header(header: NonNull<Header>) -> u64 {
 
 /// Gives the answers to those who wait for them.
 pub(super) fn dispatch(found: &mut Vec<Completion>) {
+    crate::sched::count_io_events(found.len());
     for Completion { data, answer } in found.drain(..) {
         let pointer = NonNull::new(std::ptr::with_exposed_provenance_mut::<()>((data & !TAGS) as usize));
         match (data & TAGS, pointer) {

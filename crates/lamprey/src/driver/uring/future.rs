@@ -17,12 +17,13 @@
 use super::completion::{Answer, Header, data_of_header};
 use super::here::Here;
 use super::ring::Ring;
-use crate::sched::coop;
-use crate::sched::wakers;
+use crate::sched::record::io::KernelWait;
+use crate::sched::{self, Wait, coop, wakers};
 use crate::sync_shim::watched::{Mutex, MutexGuard};
 use io_uring::squeue;
 use std::fs::File;
 use std::future::Future;
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
@@ -55,6 +56,8 @@ struct Record<K> {
     /// The first field: a pointer to it is one to the record.
     header: Header,
     ring: Arc<Ring>,
+    /// What it is, for the recorder.
+    io: KernelWait,
     state: Mutex<State<K>>,
 }
 
@@ -77,9 +80,12 @@ pub(crate) struct Performed<K: Kept>(Arc<Record<K>>);
 /// # Safety
 /// The entry names only `file` and what `kept` keeps, and that stays in place when `kept` is moved.
 pub(super) unsafe fn begin<K: Kept>(here: Here, file: OfFile, kept: K, entry: squeue::Entry) -> Performed<K> {
+    let io = KernelWait::new(Wait::File, file.as_ref().map_or(-1, |file| file.as_raw_fd()));
+    io.begins();
     let record = Arc::new(Record {
         header: Header { complete: complete::<K> },
         ring: here.shared(),
+        io,
         state: Mutex::new(State::Waiting(kept, file, None)),
     });
     let kernels = Arc::into_raw(Arc::clone(&record)).cast_mut().cast::<Header>();
@@ -124,11 +130,15 @@ impl<K: Kept> Future for Performed<K> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         coop::look_by_poll(context);
         let waker = context.waker().clone();
+        sched::note(context, self.0.io.wait);
         let mut state = self.0.state();
         let before = match &mut *state {
             State::Waiting(_, _, place) => place.replace(waker),
             _ => match std::mem::replace(&mut *state, State::Taken) {
-                State::Done(kept, answer) => return Poll::Ready((kept, answer)),
+                State::Done(kept, answer) => {
+                    self.0.io.ends(answer.result);
+                    return Poll::Ready((kept, answer));
+                }
                 _ => panic!("a future was polled after it was ready"),
             },
         };

@@ -7,6 +7,7 @@
 use super::completion::{Completion, dispatch};
 use super::ring::{Ring, gone, is_fatal};
 use crate::driver::entries::Flushed;
+use crate::sched::on_worker;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
@@ -33,7 +34,13 @@ impl Helped {
 
 impl Drop for Helped {
     fn drop(&mut self) {
-        self.0.take().iter().filter_map(Weak::upgrade).for_each(|ring| ring.service.await_end());
+        // A host has called `process::exit`: the other rings do not end before the process does.
+        if on_worker() {
+            return;
+        }
+        let rings = self.0.take().into_iter().filter_map(|ring| ring.upgrade());
+        // Those of a parent of this process do not end here.
+        rings.filter(|ring| ring.process.is_this()).for_each(|ring| ring.service.await_end());
     }
 }
 

@@ -25,6 +25,7 @@ use super::place::Places;
 use crate::bug::say;
 use crate::driver::entries::Entries;
 use crate::driver::service::Service;
+use crate::kernel::fork::Process;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{IoUring, squeue};
@@ -51,6 +52,7 @@ pub(crate) struct Ring {
     pub(super) places: Places,
     /// Becomes readable when another thread ends the owner's wait; never read, so each write is an edge.
     pub(super) bell: Arc<OwnedFd>,
+    pub(super) process: Process,
     /// For multishots; made when there is the first.
     buffers: OnceLock<Arc<Buffers>>,
 }
@@ -70,6 +72,7 @@ impl Ring {
             bell,
             taken: Mutex::default(),
             in_flight: AtomicUsize::new(0),
+            process: Process::this(),
             buffers: OnceLock::new(),
         });
         // (Older kernels: few.)
@@ -112,7 +115,12 @@ impl Ring {
 
     /// The future of the operation `data` was dropped, on any thread: it is withdrawn if the kernel does not have it yet, and
     /// else given up, when entries are next given to the kernel.
+    ///
+    /// A child made by `fork` gives up nothing of its parent's.
     pub(super) fn leave(&self, data: u64, record: Arc<dyn Any + Send + Sync>) {
+        if !self.process.is_this() {
+            return std::mem::forget(record);
+        }
         self.entries.leave(data, record);
         if !here::is_owner(self) {
             crate::driver::epoll::ring(&self.bell);

@@ -2,6 +2,7 @@
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
+use crate::sched::parts::Told;
 use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -75,6 +76,10 @@ impl<T> Steps for BoxedBranch<'_, T> {
 
     fn is_refused(&self) -> bool {
         self.0.is_refused()
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        self.0.tell(told);
     }
 
     fn refuse(&self) -> bool {

@@ -4,6 +4,7 @@ use super::group::{Events, Group};
 use super::order::{GIVEN, Order};
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
+use crate::sched::parts::Told;
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -177,6 +178,12 @@ impl<G: Group> Steps for Branches<G> {
 
     fn is_refused(&self) -> bool {
         self.group.is_refused(self.winner.get())
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        for at in 0..self.group.len() {
+            self.group.tell(at, told);
+        }
     }
 
     fn refuse(&self) -> bool {

@@ -44,6 +44,7 @@ use crate::events::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls, 
 #[cfg(not(loom))]
 use crate::parasite::wait_or;
 use crate::sched;
+use crate::sched::parts::Told;
 #[cfg(loom)]
 use crate::sched::worker::wait_or;
 use std::cell::{Cell, OnceCell};
@@ -189,6 +190,10 @@ impl<G: Group> Steps for AllOf<G> {
 
     fn is_refused(&self) -> bool {
         self.winner.get() != NONE && self.all.group.is_refused(self.winner.get())
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        (0..self.all.len()).for_each(|at| self.all.group.tell(at, told));
     }
 
     fn refuse(&self) -> bool {

@@ -2,11 +2,27 @@
 
 use super::Event;
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::sched::parts::Told;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 /// Several events: a tuple of up to twelve, an array, or a `Vec`. (Use [`Event::boxed`] for different types
 /// in one `Vec`.)
+///
+/// # Errors of the compiler
+/// A choice takes one argument:
+/// ```compile_fail,E0277
+/// # use lamprey::event::{Event, choose};
+/// # let (_tx, rx) = lamprey::channel::<u8>();
+/// choose(rx.recv_evt()).sync();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple, array or `Vec` of events",
+    label = "not several events",
+    note = "a tuple holds up to twelve events, also of different types: `choose((a.recv_evt(), b.recv_evt()))`",
+    note = "all have one type of result: `event.wrap(|result| ..)` makes it from another one",
+    note = "of an iterator: `events.collect::<Vec<_>>()`; events of different types in one `Vec`: `event.boxed()`"
+)]
 pub trait Events {
     /// The result of each event.
     type Output;
@@ -32,6 +48,7 @@ pub trait Group {
     fn parts(&self, at: usize) -> usize;
     fn deadline(&self, at: usize) -> Option<Instant>;
     fn is_refused(&self, at: usize) -> bool;
+    fn tell(&self, at: usize, told: &mut Told<'_>);
     fn refuse(&self, at: usize) -> bool;
     fn is_prompt(&self, at: usize) -> bool;
 }
@@ -98,6 +115,9 @@ macro_rules! indexed {
             }
             fn is_refused(&self, at: usize) -> bool {
                 self[at].is_refused()
+            }
+            fn tell(&self, at: usize, told: &mut Told<'_>) {
+                self[at].tell(told);
             }
             fn refuse(&self, at: usize) -> bool {
                 self[at].refuse()
@@ -168,6 +188,9 @@ macro_rules! tuple {
             }
             fn is_refused(&self, at: usize) -> bool {
                 match at { $($at => self.$at.is_refused(),)+ _ => beyond() }
+            }
+            fn tell(&self, at: usize, told: &mut Told<'_>) {
+                match at { $($at => self.$at.tell(told),)+ _ => beyond() }
             }
             fn refuse(&self, at: usize) -> bool {
                 match at { $($at => self.$at.refuse(),)+ _ => beyond() }

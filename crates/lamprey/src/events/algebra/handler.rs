@@ -12,6 +12,7 @@ use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use crate::sched::block::CancelUnwind;
 use crate::sched::panic::Panic;
+use crate::sched::parts::Told;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll};
@@ -133,6 +134,12 @@ impl<B: Steps, F> Steps for Handled<B, F> {
 
     fn is_refused(&self) -> bool {
         self.working().is_some_and(Steps::is_refused)
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        if let Some(inner) = self.working() {
+            inner.tell(told);
+        }
     }
 
     fn refuse(&self) -> bool {

@@ -81,6 +81,27 @@ use std::time::Duration;
 /// unwinds, and the nacks of all branches fire; unless a peer has chosen a branch by then: the
 /// synchronisation returns that result, and the next blocking call unwinds. For a future that is dropped see
 /// [`Synced`](super::Synced).
+///
+/// # Errors of the compiler
+/// A future is no event by itself, nor is the end of a channel:
+/// ```compile_fail,E0277
+/// # use lamprey::event::choose;
+/// # async fn load() -> u8 { 1 }
+/// let _ = choose([load(), load()]);
+/// ```
+/// ```
+/// # use lamprey::event::{Event, choose, future_evt};
+/// # async fn load() -> u8 { 1 }
+/// # lamprey::run(|| {
+/// assert_eq!(choose([future_evt(load()), future_evt(load())]).sync(), 1);
+/// # });
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an event",
+    label = "not an event",
+    note = "channels, locks and handles make events: `rx.recv_evt()`, `tx.send_evt(value)`, `mutex.lock_evt()`, `handle.join_evt()`, `timeout(duration)`",
+    note = "a future becomes one by `future_evt(future)`"
+)]
 #[must_use = "an event does nothing until a thread synchronises on it"]
 pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(hidden)]

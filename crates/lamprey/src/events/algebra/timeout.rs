@@ -2,6 +2,8 @@
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
+use crate::sched::Wait;
+use crate::sched::parts::Told;
 use crate::time;
 use crate::world;
 use std::task::{Context, Poll};
@@ -98,6 +100,10 @@ impl Steps for Due {
 
     fn deadline(&self) -> Option<Instant> {
         self.0
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(Wait::Sleep);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
+use crate::sched::parts::Told;
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -88,6 +89,10 @@ impl<B: Steps, F> Steps for Wrapped<B, F> {
 
     fn is_refused(&self) -> bool {
         self.inner.is_refused()
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        self.inner.tell(told);
     }
 
     fn refuse(&self) -> bool {

@@ -175,6 +175,11 @@ impl<A: AsyncEvent, F: FnOnce() -> A> AsyncEvent for AGuard<F> {
 }
 
 /// Several asynchronous events with one type of result: the argument of [`a_choose`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not several asynchronous events",
+    label = "not several asynchronous events",
+    note = "`tx.a_send_evt(value)` and `rx.a_recv_evt()` make one, and `event.spawn_evt()` makes one of any event"
+)]
 pub trait AsyncEvents {
     /// The creation values of all events.
     type Created;

@@ -55,6 +55,19 @@ use crate::sched::panic::Panic;
 ///     assert_eq!(received.sync().unwrap(), true);
 /// });
 /// ```
+///
+/// # Errors of the compiler
+/// An event is no asynchronous one; [`Event::spawn_evt`] makes one of it:
+/// ```compile_fail,E0277
+/// # use lamprey::event::a_choose;
+/// # let (_tx, rx) = lamprey::channel::<u8>();
+/// a_choose([rx.recv_evt()]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an asynchronous event",
+    label = "not an asynchronous event",
+    note = "`tx.a_send_evt(value)` and `rx.a_recv_evt()` make one, and `event.spawn_evt()` makes one of any event"
+)]
 #[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub trait AsyncEvent: Sized {
     /// The creation value, which the caller gets at once.

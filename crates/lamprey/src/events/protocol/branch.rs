@@ -22,6 +22,7 @@
 //!    that is dropped).
 
 use super::Choice;
+use crate::sched::parts::Told;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -113,6 +114,9 @@ pub trait Steps {
     fn is_refused(&self) -> bool {
         false
     }
+
+    /// Tells what the parts wait for, to who looks at a thread that waits. No code of the program runs here, and nothing is changed.
+    fn tell(&self, _: &mut Told<'_>) {}
 
     /// For a caller that must not block: makes a part that can fail win as if its peer had disconnected.
     /// False if there is none.

@@ -16,6 +16,7 @@
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls, Steps, now};
 use crate::events::Event;
+use crate::sched::parts::{Parts, PartsRef, Told};
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
 use crate::sync_shim::left_out;
@@ -94,10 +95,21 @@ fn wait(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
     block(branch, limit)
 }
 
+/// The branches of a choice, for who looks at the thread.
+struct Offers<'a>(&'a dyn Steps);
+
+impl Parts for Offers<'_> {
+    fn tell(&self, told: &mut Told<'_>) {
+        self.0.tell(told);
+    }
+}
+
 /// Queues the offers and blocks until one of them is taken.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn block(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
     let choice = Choice::new();
+    let offers = Offers(branch);
+    let parts = PartsRef(&offers);
     loop {
         let until = [limit, branch.deadline()].into_iter().flatten().min();
         let enter = |me| {
@@ -111,7 +123,7 @@ fn block(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
                 Offered::Lost => Entered::WakePending,
             }
         };
-        let waited = wait::wait(Wait::Choice, until, enter, |_| choice.synch());
+        let waited = wait::wait(parts.on(Wait::Choice), until, enter, |_| choice.synch());
         if branch.withdraw() {
             let is_lost = left_out!(ChoiceReturns) && waited.is_cancelled();
             if is_lost || (branch.is_refused() && sched::is_cancelled()) {

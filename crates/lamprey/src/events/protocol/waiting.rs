@@ -83,7 +83,7 @@ impl Progress {
     }
 
     fn waiter(&self, cx: &Context<'_>) -> Waiter {
-        Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice)
+        Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice.into())
     }
 
     /// A poll in the stage Offered, without a decision: perhaps by another task, or because a future or a

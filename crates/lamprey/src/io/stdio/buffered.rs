@@ -21,7 +21,7 @@ const FULL: usize = 8192;
 const LONGEST: usize = 1 << 16;
 
 /// The bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Buffered(pub(super) Vec<u8>);
 
 /// Writes some of the first `count` bytes, and takes them out: on the pool within its call, and not after the wait, which may be

@@ -12,22 +12,23 @@ use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::waiting::{now_or_wait, result_or_wait};
 use crate::io::whole::reads_whole;
+use crate::kernel::fork::PerProcess;
 use crate::sync::Mutex;
 use crate::world;
 use rustix::io::Errno;
 use std::future::Future;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Read};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::LazyLock;
 
 /// How much is read at once.
 const CHUNK: usize = 8192;
 
-static STREAM: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stdin(), Interest::Read));
-static INPUT: Mutex<Input> = Mutex::new(Input { bytes: Vec::new(), start: 0 });
+/// Of a child made by `fork`, too: what its parent has read already is its parent's, and so is a lock that the parent's threads have.
+static STREAM: PerProcess<Stream> = PerProcess::made_by(|| Stream::new(io::stdin(), Interest::Read));
+static INPUT: PerProcess<Mutex<Input>> = PerProcess::new();
 
 /// What has been read and not yet taken: `bytes[start..]`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Input {
     bytes: Vec<u8>,
     start: usize,
@@ -59,15 +60,15 @@ impl Input {
 
 /// Adds to the buffer what there is; 0 bytes at the end.
 pub(super) async fn more(mut input: Held<Input>) -> (Held<Input>, io::Result<usize>) {
-    let result = match STREAM.kind {
+    let stream = STREAM.get();
+    let result = match stream.kind {
         Kind::Closed => Ok(0),
-        Kind::Ready => STREAM.attempt(Interest::Read, || input.append(|space| STREAM.read_now(space))).await,
-        Kind::File => match input.append(|space| STREAM.read_now(space)) {
+        Kind::Ready => stream.attempt(Interest::Read, || input.append(|space| stream.read_now(space))).await,
+        Kind::File => match input.append(|space| stream.read_now(space)) {
             Err(error) if error == Errno::AGAIN || is_unsupported(error) => {
                 let read = move || {
-                    let result = input.append(|space| {
-                        rustix::io::retry_on_intr(|| rustix::io::read(&*STREAM, &mut *space))
-                    });
+                    let result = input
+                        .append(|space| rustix::io::retry_on_intr(|| rustix::io::read(stream, &mut *space)));
                     (input, result.map_err(io::Error::from))
                 };
                 return block_async_in(Class::Files, read).await;
@@ -91,7 +92,7 @@ pub(super) async fn held() -> io::Result<Held<Input>> {
         let text = "a simulation has no standard input: give the program a reader of your own, for example a pipe's or a socket's";
         return Err(io::Error::new(ErrorKind::Unsupported, text));
     }
-    hold_async(&INPUT).await
+    hold_async(INPUT.get()).await
 }
 
 /// The standard input of the process: [`std::io::stdin`] that blocks only the calling host, can be waited for in async code and
@@ -142,7 +143,7 @@ impl Stdin {
     /// In a simulation, which has no standard input; on a host that is unwinding, if another thread has the lock.
     pub fn lock(&self) -> StdinLock {
         assert!(!world::is_simulated(), "a simulation has no standard input");
-        StdinLock { held: Some(hold(&INPUT).unwrap_or_else(|error| panic!("{error}"))) }
+        StdinLock { held: Some(hold(INPUT.get()).unwrap_or_else(|error| panic!("{error}"))) }
     }
 
     /// The lines, without their ends; other threads may take lines in between.
@@ -229,7 +230,7 @@ impl Read for Stdin {
 
 impl AsFd for Stdin {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        STREAM.as_fd()
+        STREAM.get().as_fd()
     }
 }
 
@@ -253,7 +254,7 @@ impl Read for StdinLock {
 
 impl BufRead for StdinLock {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let mut input = self.held.take().map_or_else(|| hold(&INPUT), Ok)?;
+        let mut input = self.held.take().map_or_else(|| hold(INPUT.get()), Ok)?;
         let mut result = Ok(0);
         if input.rest().is_empty() {
             (input, result) = now_or_wait(more(input)).ok_or_else(unwinding)?;

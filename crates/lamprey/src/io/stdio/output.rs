@@ -5,22 +5,23 @@ use super::stream::Stream;
 use super::{Held, hold, hold_async, unwinding};
 use crate::driver::readiness::Interest;
 use crate::io::waiting::now_or_wait;
+use crate::kernel::fork::PerProcess;
 use crate::sleep::with_timeout_async;
 use crate::sync::Mutex;
 use crate::world;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::LazyLock;
 use std::time::Duration;
 
 /// How long the end of a runtime waits for a reader that takes nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-static STDOUT: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stdout(), Interest::Write));
-static STDERR: LazyLock<Stream> = LazyLock::new(|| Stream::new(io::stderr(), Interest::Write));
-static OUT: Mutex<Buffered> = Mutex::new(Buffered(Vec::new()));
-static ERR: Mutex<Buffered> = Mutex::new(Buffered(Vec::new()));
+/// Of a child made by `fork`, too: what is in its parent's buffer its parent writes, and so once.
+static STDOUT: PerProcess<Stream> = PerProcess::made_by(|| Stream::new(io::stdout(), Interest::Write));
+static STDERR: PerProcess<Stream> = PerProcess::made_by(|| Stream::new(io::stderr(), Interest::Write));
+static OUT: PerProcess<Mutex<Buffered>> = PerProcess::new();
+static ERR: PerProcess<Mutex<Buffered>> = PerProcess::new();
 
 /// The standard output of the process: [`std::io::stdout`] that blocks only the calling host, however slow the reader.
 ///
@@ -52,12 +53,12 @@ pub(crate) fn flush_at_end() {
         loop {
             let last = left;
             let flushed = async {
-                let held = with_timeout_async(Duration::from_secs(1), hold_async(buffer)).await;
+                let held = with_timeout_async(Duration::from_secs(1), hold_async(buffer.get())).await;
                 let Ok(Ok(out)) = held else { return };
                 left = out.0.len();
                 // Not for nothing: it would be the first use of the stream.
                 if 0 < left && left < last {
-                    let _ = flush(out, stream).await;
+                    let _ = flush(out, stream.get()).await;
                 }
             };
             let in_time = now_or_wait(with_timeout_async(PATIENCE, flushed));
@@ -105,7 +106,7 @@ macro_rules! output {
             }
 
             fn locked(&self) -> io::Result<$lock> {
-                hold(&$buffer).map(|held| $lock { held: Some(held) })
+                hold($buffer.get()).map(|held| $lock { held: Some(held) })
             }
 
             /// [`Write::write`] in async code.
@@ -116,7 +117,7 @@ macro_rules! output {
                 if world::is_simulated() {
                     return io::$std().write(bytes);
                 }
-                put(hold_async(&$buffer).await?, &$stream, $by_lines, bytes).await.1
+                put(hold_async($buffer.get()).await?, $stream.get(), $by_lines, bytes).await.1
             }
 
             /// [`Write::write_all`] in async code. The bytes stay together.
@@ -127,7 +128,7 @@ macro_rules! output {
                 if world::is_simulated() {
                     return io::$std().write_all(bytes);
                 }
-                put_all(hold_async(&$buffer).await?, &$stream, $by_lines, bytes).await.1
+                put_all(hold_async($buffer.get()).await?, $stream.get(), $by_lines, bytes).await.1
             }
 
             /// [`Write::flush`] in async code.
@@ -138,7 +139,7 @@ macro_rules! output {
                 if world::is_simulated() {
                     return io::$std().flush();
                 }
-                flush(hold_async(&$buffer).await?, &$stream).await.1
+                flush(hold_async($buffer.get()).await?, $stream.get()).await.1
             }
 
             /// Whether it is a terminal.
@@ -188,7 +189,7 @@ macro_rules! output {
 
         impl AsFd for $name {
             fn as_fd(&self) -> BorrowedFd<'_> {
-                $stream.as_fd()
+                $stream.get().as_fd()
             }
         }
 
@@ -201,7 +202,7 @@ macro_rules! output {
 
         impl $lock {
             fn held(&mut self) -> io::Result<Held<Buffered>> {
-                self.held.take().map_or_else(|| hold(&$buffer), Ok)
+                self.held.take().map_or_else(|| hold($buffer.get()), Ok)
             }
         }
 
@@ -214,7 +215,7 @@ macro_rules! output {
                 if world::is_simulated() {
                     return io::$std().write_all(bytes);
                 }
-                let (held, result) = put_now(self.held()?, &$stream, $by_lines, bytes);
+                let (held, result) = put_now(self.held()?, $stream.get(), $by_lines, bytes);
                 self.held = held;
                 result
             }
@@ -223,7 +224,7 @@ macro_rules! output {
                 if world::is_simulated() {
                     return io::$std().flush();
                 }
-                let (held, result) = now_or_wait(flush(self.held()?, &$stream)).ok_or_else(unwinding)?;
+                let (held, result) = now_or_wait(flush(self.held()?, $stream.get())).ok_or_else(unwinding)?;
                 self.held = Some(held);
                 result
             }

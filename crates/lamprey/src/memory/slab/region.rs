@@ -20,7 +20,7 @@ const SMALL_PAGES: usize = 8;
 pub(super) struct Region {
     mapping: Mapping,
     /// The first chunk.
-    chunks: NonNull<u8>,
+    pub(super) chunks: NonNull<u8>,
     count: usize,
     pub(super) used: u64,
     /// Scratch data of `trim`: chunks without a live block.
@@ -97,7 +97,7 @@ impl Region {
 /// All regions of a slab. The index of a region is constant while it lives.
 #[derive(Default)]
 pub(super) struct Regions {
-    table: Vec<Option<Region>>,
+    pub(super) table: Vec<Option<Region>>,
     /// No region before this one has an unused chunk.
     open: usize,
 }

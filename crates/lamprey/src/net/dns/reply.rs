@@ -6,6 +6,7 @@
 use hickory_proto::op::{Header, Message, MessageType, Metadata, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, Record};
 use hickory_proto::serialize::binary::{BinDecodable, BinDecoder};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -55,30 +56,38 @@ impl Reply {
 
     /// The addresses of the name and of those it is an alias of; with how long each is good.
     pub(super) fn addresses(&self) -> impl Iterator<Item = (IpAddr, Duration)> {
-        let names = self.names();
-        self.records.iter().filter(move |record| names.contains(&record.name.to_lowercase())).filter_map(
-            |record| {
-                let ip = match &record.data {
-                    RData::A(address) => address.0.into(),
-                    RData::AAAA(address) => address.0.into(),
-                    _ => return None,
-                };
-                Some((ip, Duration::from_secs(record.ttl.into())))
-            },
-        )
+        let owners: Vec<Name> = self.records.iter().map(|record| record.name.to_lowercase()).collect();
+        let names = self.names(&owners);
+        let of_names = self.records.iter().zip(owners).filter(move |(_, owner)| names.contains(owner));
+        of_names.filter_map(|(record, _)| {
+            let ip = match &record.data {
+                RData::A(address) => address.0.into(),
+                RData::AAAA(address) => address.0.into(),
+                _ => return None,
+            };
+            Some((ip, Duration::from_secs(record.ttl.into())))
+        })
     }
 
     /// The name that was asked for, and those it is an alias of, in small letters. Aliases in a circle end.
-    fn names(&self) -> Vec<Name> {
+    ///
+    /// `owners` are the records' names, in small letters.
+    fn names(&self, owners: &[Name]) -> Vec<Name> {
+        let mut aliases: HashMap<&Name, Vec<&Name>> = HashMap::new();
+        for (record, owner) in self.records.iter().zip(owners) {
+            if let RData::CNAME(alias) = &record.data {
+                aliases.entry(owner).or_default().push(&alias.0);
+            }
+        }
         let mut names: Vec<Name> = self.queries.iter().map(|query| query.name().to_lowercase()).collect();
         let mut at = 0;
         while let Some(name) = names.get(at).cloned() {
-            for record in &self.records {
-                if let RData::CNAME(alias) = &record.data
-                    && record.name.to_lowercase() == name
-                    && !names.contains(&alias.0.to_lowercase())
-                {
-                    names.push(alias.0.to_lowercase());
+            for alias in aliases.remove(&name).into_iter().flatten().map(Name::to_lowercase) {
+                if names.len() > MOST_ALIASES {
+                    return names;
+                }
+                if !names.contains(&alias) {
+                    names.push(alias);
                 }
             }
             at += 1;
@@ -86,6 +95,9 @@ impl Reply {
         names
     }
 }
+
+/// Most aliases that are followed, as resolvers do: a longer chain is a mistake, or an attack.
+const MOST_ALIASES: usize = 16;
 
 /// The next record, or `Some(None)` for one that cannot be understood; `None` where nothing whole is left.
 fn next(decoder: &mut BinDecoder<'_>) -> Option<Option<Record>> {

@@ -7,7 +7,8 @@
 //!   led by a future, which might not be polled: others wait for it with a limit.
 
 use super::answer::Answer;
-use super::cache::Cache;
+use super::cache::{Cache, LookupCache};
+use crate::kernel::fork::PerProcess;
 #[cfg(feature = "hickory")]
 use crate::net::dns::Dns;
 use crate::sync::IVar;
@@ -28,16 +29,33 @@ pub(super) struct Names {
     pub(super) dns: Option<Arc<Dns>>,
 }
 
-static NAMES: Mutex<Names> = Mutex::new(Names {
-    cache: Cache::new(),
-    flights: BTreeMap::new(),
+/// What the program has set, under a lock of its own, which only the calls that set it take: a child made by `fork` begins with it,
+/// though a thread of its parent may have had the lock of the names.
+pub(super) struct Settings {
+    pub(super) cache: LookupCache,
+    #[cfg(feature = "hickory")]
+    pub(super) dns: Option<Arc<Dns>>,
+}
+
+static SETTINGS: Mutex<Settings> = Mutex::new(Settings {
+    cache: LookupCache::new(),
     #[cfg(feature = "hickory")]
     dns: None,
 });
 
+/// Changes what the program has set, and forgets all answers.
+pub(super) fn set(change: impl Fn(&mut Settings)) {
+    let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    change(&mut settings);
+    names().take_over(&settings);
+}
+
+/// The look-ups of a parent are not under way in a child made by `fork`.
+static NAMES: PerProcess<Mutex<Names>> = PerProcess::made_by(|| Mutex::new(Names::as_set()));
+
 /// The names of this process, for a moment in which nothing else is done.
 pub(super) fn names() -> MutexGuard<'static, Names> {
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+    NAMES.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How to come to the answer for a name.
@@ -59,6 +77,27 @@ pub(super) struct Lead {
 }
 
 impl Names {
+    fn as_set() -> Self {
+        let mut names = Self {
+            cache: Cache::new(),
+            flights: BTreeMap::new(),
+            #[cfg(feature = "hickory")]
+            dns: None,
+        };
+        // Who has the lock tells the names afterwards, or is a thread of the parent.
+        if let Ok(settings) = SETTINGS.try_lock() {
+            names.take_over(&settings);
+        }
+        names
+    }
+
+    fn take_over(&mut self, settings: &Settings) {
+        self.cache.settings = settings.cache;
+        self.cache.clear();
+        #[cfg(feature = "hickory")]
+        self.dns.clone_from(&settings.dns);
+    }
+
     /// What is known of a name.
     pub(super) fn known(&self, host: &str) -> Option<Answer> {
         self.cache.get(&host.to_ascii_lowercase(), world::now()).cloned()

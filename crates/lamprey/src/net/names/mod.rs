@@ -23,6 +23,7 @@ use self::flights::{Flight, Lead, Way, names};
 use super::simulated;
 use crate::driver::pool;
 use crate::events::{FutureEvt, future_evt};
+use crate::sched::coop_async::take_a_turn_async;
 use crate::sched::{self, coop};
 pub(super) use answer::Answer;
 use std::future::Future;
@@ -85,6 +86,7 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 #[doc(alias = "getaddrinfo")]
 #[doc(alias = "LookupHost")]
 pub async fn lookup_async(host_port: &str) -> io::Result<Vec<SocketAddr>> {
+    take_a_turn_async(1).await;
     match parse(host_port)? {
         Ok(address) => Ok(vec![address]),
         Err((host, port)) => look_up_async(host, port).await,
@@ -120,9 +122,7 @@ pub fn lookup_evt(host_port: &str) -> FutureEvt<impl Future<Output = io::Result<
 /// set_lookup_cache(LookupCache::new().ttl(std::time::Duration::from_secs(60)));
 /// ```
 pub fn set_lookup_cache(cache: LookupCache) {
-    let mut names = names();
-    names.cache.settings = cache;
-    names.cache.clear();
+    flights::set(|settings| settings.cache = cache);
 }
 
 /// Forgets all answers of [`lookup`] that are kept, for example when the network has changed.
@@ -133,9 +133,7 @@ pub fn forget_lookups() {
 /// From now on `dns` is asked instead of the C library.
 #[cfg(feature = "hickory")]
 pub(super) fn set_dns(dns: Option<std::sync::Arc<super::dns::Dns>>) {
-    let mut names = names();
-    names.dns = dns;
-    names.cache.clear();
+    flights::set(|settings| settings.dns.clone_from(&dns));
 }
 
 /// The literal address in `host_port`, or else its name and port.

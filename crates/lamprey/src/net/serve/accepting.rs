@@ -1,9 +1,11 @@
 //! The loop that accepts, in both of its forms, and the host that serves a connection.
 //!
 //! Invariants
-//! * Between the acceptance of a connection and the start of its host nothing waits or unwinds: none is lost.
-//! * A connection has its seat from before its acceptance until its handler has ended; so all seats are free when
+//! * Between the acceptance of a connection and the start of its host nothing waits or unwinds, except for a shared seat: none
+//!   is lost but by the end of the server, as are those that the kernel still has.
+//! * A connection has a seat of its server from before its acceptance until its handler has ended; so all seats are free when
 //!   all connections have ended.
+//! * A shared seat is taken when there is a connection: a server that waits for one keeps none from other servers.
 
 use super::Listener;
 use super::held_up::{HeldUp, REPEAT, Reports};
@@ -47,7 +49,8 @@ impl<'scope, F: Send + Sync + 'scope> Server<'scope, '_, F> {
         F: Fn(L::Stream, L::Address),
     {
         loop {
-            let (seat, mut backoff) = (self.seat(reports)?, AcceptBackoff::new());
+            let own = one_of(&self.seats, &HeldUp::Full(self.limit), reports)?;
+            let mut backoff = AcceptBackoff::new();
             let (stream, address) = loop {
                 match listener.accept_one() {
                     Ok(connection) => break connection,
@@ -57,7 +60,8 @@ impl<'scope, F: Send + Sync + 'scope> Server<'scope, '_, F> {
                     }
                 }
             };
-            self.start(seat, stream, address)?;
+            let shared = self.shared.as_ref().map(|shared| one_of(shared, &HeldUp::AllFull, reports));
+            self.start((own, shared.transpose()?), stream, address)?;
         }
     }
 
@@ -71,7 +75,8 @@ impl<'scope, F: Send + Sync + 'scope> Server<'scope, '_, F> {
         F: Fn(L::Stream, L::Address),
     {
         loop {
-            let (seat, mut backoff) = (self.seat_async(reports).await?, AcceptBackoff::new());
+            let own = one_of_async(&self.seats, &HeldUp::Full(self.limit), reports).await?;
+            let mut backoff = AcceptBackoff::new();
             let (stream, address) = loop {
                 match listener.accept_one_async().await {
                     Ok(connection) => break connection,
@@ -81,20 +86,12 @@ impl<'scope, F: Send + Sync + 'scope> Server<'scope, '_, F> {
                     }
                 }
             };
-            self.start(seat, stream, address)?;
+            let shared = match &self.shared {
+                Some(shared) => Some(one_of_async(shared, &HeldUp::AllFull, reports).await?),
+                None => None,
+            };
+            self.start((own, shared), stream, address)?;
         }
-    }
-
-    fn seat(&self, reports: &mut Reports<'_>) -> io::Result<Seat> {
-        let own = one_of(&self.seats, &HeldUp::Full(self.limit), reports)?;
-        let shared = self.shared.as_ref().map(|shared| one_of(shared, &HeldUp::AllFull, reports));
-        Ok((own, shared.transpose()?))
-    }
-
-    async fn seat_async(&self, reports: &mut Reports<'_>) -> io::Result<Seat> {
-        let own = one_of_async(&self.seats, &HeldUp::Full(self.limit), reports).await?;
-        let Some(shared) = &self.shared else { return Ok((own, None)) };
-        Ok((own, Some(one_of_async(shared, &HeldUp::AllFull, reports).await?)))
     }
 
     /// Starts the host of a connection, on the worker that serves the fewest.
@@ -119,7 +116,7 @@ impl<'scope, F: Send + Sync + 'scope> Server<'scope, '_, F> {
                 if payload.is::<CancelUnwind>() {
                     resume_unwind(payload);
                 }
-                report_unjoined::<()>(Err(JoinError::caught(payload)), || {
+                report_unjoined::<()>(Err(JoinError::caught(payload)), None, || {
                     format!("the handler of a connection from {peer:?}")
                 });
             }

@@ -6,6 +6,11 @@ use std::future::Future;
 use std::io;
 
 /// What accepts connections: [`TcpListener`](crate::net::TcpListener) and [`UnixListener`](crate::net::UnixListener).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a listener of `lamprey::net`",
+    label = "not a `lamprey::net::TcpListener` or `UnixListener`",
+    note = "one of `std` or of another runtime blocks its worker: bind one of `lamprey::net` in its place"
+)]
 pub trait Listener: Listens {}
 
 impl<L: Listens> Listener for L {}

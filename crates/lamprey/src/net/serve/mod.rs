@@ -96,8 +96,9 @@ impl<'a, L: Listener> Serving<'a, L> {
         self
     }
 
-    /// One limit for several servers: each connection takes one permit of `seats`, and gives it back when its handler has
-    /// ended.
+    /// One limit for several servers: each connection takes one permit of `seats` when it has been accepted, and gives it back when
+    /// its handler has ended. While there is none, each of the servers keeps one connection waiting (a stop of the server closes it),
+    /// and further ones wait in the kernel's queue.
     pub fn share_limit(mut self, seats: &Arc<Semaphore>) -> Self {
         self.shared = Some(seats.clone());
         self

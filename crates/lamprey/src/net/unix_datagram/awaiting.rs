@@ -121,7 +121,7 @@ impl UnixDatagram {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<(usize, Option<SocketAddrAny>)>> + Send {
         let timeout = self.0.options.read_timeout.get();
-        self.0.attempt_async(Interest::Read, timeout, move |fd| self.end_or(receive(fd, buf, flags)))
+        self.0.attempt_async(Interest::Read, timeout, move |fd| receive(fd, buf, flags))
     }
 }
 

@@ -51,11 +51,23 @@ struct Left<'a> {
     frame: &'a Frame,
 }
 
+impl Left<'_> {
+    /// In a child made by `fork` the caller is an OS thread, which has not entered what the host had entered before.
+    #[cold]
+    fn must_be_of_forked(&self) {
+        #[cfg(not(loom))]
+        if crate::sched::forked::is_here(self.thread) && ptr::eq(self.thread.frames.get(), self.frame) {
+            return;
+        }
+        frame_misused();
+    }
+}
+
 impl Drop for Left<'_> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if !ptr::eq(self.thread.frames.get(), self.frame) || !ptr::eq(current().as_ptr(), self.thread) {
-            frame_misused();
+            self.must_be_of_forked();
         }
         self.thread.frames.set(self.frame.outer.get());
         recompute(self.thread);

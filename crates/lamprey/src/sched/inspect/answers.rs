@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Answers<T> {
     /// Its number; 0 before the first one.
     question: AtomicUsize,
-    answers: Mutex<(Vec<usize>, Vec<T>)>,
+    answers: Mutex<(Vec<usize>, Vec<Vec<T>>)>,
     answered: Condvar,
 }
 
@@ -51,7 +51,8 @@ impl<T> Answers<T> {
         self.question.load(Ordering::Acquire)
     }
 
-    pub(crate) fn answer(&self, question: usize, worker: usize, found: Vec<T>) {
+    /// The answer of a worker, in one or several pieces, which are not copied here: it is to be short.
+    pub(crate) fn answer(&self, question: usize, worker: usize, found: Vec<Vec<T>>) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         // Relaxed: written under the lock.
         if self.question.load(Ordering::Relaxed) != question && !left_out!(AnswerOld) {
@@ -64,7 +65,7 @@ impl<T> Answers<T> {
 
     /// Waits until `workers` workers have answered, or for `patience`. Returns which have, and what they
     /// found.
-    fn collect(&self, workers: usize, patience: Duration) -> (Vec<usize>, Vec<T>) {
+    fn collect(&self, workers: usize, patience: Duration) -> (Vec<usize>, Vec<Vec<T>>) {
         let deadline = Instant::now() + patience;
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         while answers.0.len() < workers {
@@ -95,7 +96,7 @@ impl<T> Answers<T> {
             // Drops a late answer: of a worker for which `look` found the answer, that one counts.
             let is_missing =
                 |found: &T| left_out!(AnswerLate) || missing.iter().any(|worker| index(worker) == of(found));
-            all.extend(found.into_iter().filter(is_missing));
+            all.extend(found.into_iter().flatten().filter(is_missing));
             missing.retain(|worker| !answered.contains(&index(worker)));
             missing.retain(|worker| {
                 let found = look(worker);

@@ -10,6 +10,7 @@
 //! * Resolving the addresses on the stack that waits: that takes more stack than a small one has left.
 
 use super::found::Polled;
+use super::symbol::{self, Origin};
 use crate::sched::parasite::task::HOSTED;
 use crate::sched::thread::Thread;
 use crate::sync_shim::watched::Mutex;
@@ -18,10 +19,9 @@ use advice::advice;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::PoisonError;
-use symbol::Origin;
 
 mod advice;
-mod symbol;
+mod call;
 
 /// Calls of a stack by which two waits are told apart before they are resolved.
 const TELLING: usize = 24;
@@ -108,7 +108,7 @@ fn line(found: &backtrace::Symbol) -> Option<String> {
 }
 
 fn say(call: &Option<String>, place: &str, polled: &Polled, who: &str) {
-    let call = call.as_deref().map(symbol::call).unwrap_or_default();
+    let call = call.as_deref().map(call::call).unwrap_or_default();
     crate::bug::say!(
         "`{call}` at {place} waits within async code: {polled} is polled on the stack of {who}, which waits with it, and the \
          program hangs if nobody else can end the wait. {} (Said once for each place, with debug assertions.)",

@@ -1,12 +1,23 @@
 //! A thread found by an inspection of a worker, and what it runs.
 
+use super::holdings::Holding;
+use super::object::Objects;
 use crate::sched::info::OneLine;
 use crate::sched::reason::Wait;
+use crate::sched::scope_info::ScopeInfo;
 use crate::sched::thread::{Kind, Thread, ThreadState};
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Words that are looked for on stacks. (Hashed without random keys: in a simulation they would be drawn from its chance.)
+pub(super) type Words = HashSet<usize, BuildHasherDefault<DefaultHasher>>;
+/// How often each of them was found.
+pub(super) type WordCounts = HashMap<usize, u32, BuildHasherDefault<DefaultHasher>>;
 
 /// A thread that was found.
 #[derive(Debug)]
@@ -17,8 +28,31 @@ pub(crate) struct Found {
     pub(crate) kind: Kind,
     pub(crate) worker: usize,
     pub(crate) spawn_site: Option<&'static Location<'static>>,
+    /// Which runtime it is of: a number that says nothing else.
+    pub(crate) runtime: usize,
+    /// The number of the thread that has spawned it; 0 if that is not known.
+    pub(crate) parent: u64,
+    pub(crate) scope: Option<ScopeInfo>,
+    /// For how long it has held its worker: of one that was found running, by a signal.
+    pub(crate) held: Option<Duration>,
     /// `None`: it runs, or is ready.
     pub(crate) wait: Option<Wait>,
+    /// What it waits for, by its address; 0 if that is not known.
+    pub(crate) on: usize,
+    /// The same, as far as it says more of itself.
+    pub(crate) objects: Objects,
+    /// For how long it has waited, as far as that is known.
+    pub(crate) waiting: Option<Duration>,
+    /// When its wait began, by its worker's coarse clock.
+    pub(crate) since: u32,
+    /// Its wait ends at a time limit.
+    pub(crate) is_limited: bool,
+    /// The address that a joiner waits for; 0 if that is not known.
+    pub(crate) address: usize,
+    /// The locks that it holds, as far as that is known.
+    pub(crate) holds: Vec<Holding>,
+    /// What was asked for that is on its stack, and how often; `None` if its stack was not looked at.
+    pub(super) seen: Option<WordCounts>,
     /// The parasite that it polls.
     pub(crate) polls: Option<Polled>,
     /// The type of its future: of a stackless parasite.
@@ -27,6 +61,36 @@ pub(crate) struct Found {
     pub(crate) count: usize,
     /// An address within each call, the innermost first.
     pub(crate) stack: Vec<usize>,
+}
+
+impl Found {
+    /// A thread of which nothing else is known.
+    pub(super) fn new(id: u64, kind: Kind, worker: usize) -> Self {
+        Self {
+            id,
+            name: None,
+            kind,
+            worker,
+            spawn_site: None,
+            runtime: 0,
+            parent: 0,
+            scope: None,
+            held: None,
+            wait: None,
+            on: 0,
+            objects: Objects::Unknown,
+            waiting: None,
+            since: 0,
+            is_limited: false,
+            address: 0,
+            holds: Vec::new(),
+            seen: None,
+            polls: None,
+            future: None,
+            count: 1,
+            stack: Vec::new(),
+        }
+    }
 }
 
 /// A stackless parasite that is polled.

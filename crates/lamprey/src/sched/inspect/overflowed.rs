@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Most bytes of the stack that are copied.
 const LARGEST: usize = 64 << 20;
-/// How many calls are shown: innermost, outermost.
+/// How many calls are shown if they do not repeat: innermost, outermost.
 const SHOWN: (usize, usize) = (24, 12);
 
 struct Case {
@@ -64,26 +64,64 @@ pub(in crate::sched) fn print() {
     // Acquire pairs with the Release in `show`.
     // SAFETY: `CASE` points to a live handler's stack (invariant 1).
     let Some(case) = (unsafe { CASE.load(Ordering::Acquire).as_ref() }) else { return };
-    say(calls(case));
+    say(&calls(case));
     // Release pairs with the Acquire in `show`.
     case.is_done.store(true, Ordering::Release);
 }
 
-fn say(mut first: Vec<usize>) {
-    if first.is_empty() {
+fn say(calls: &[usize]) {
+    if calls.is_empty() {
         return crate::bug::say!(
             "the stack cannot be shown: process_vm_readv or /proc/self/maps cannot be used here"
         );
     }
     let (inner, outer) = SHOWN;
-    let left_out = first.len().saturating_sub(inner + outer);
-    let last = first.split_off(if left_out == 0 { first.len() } else { inner + left_out });
-    first.truncate(first.len() - left_out);
-    crate::bug::say!("the stack, the innermost call first:\n{}", Stack::new(first, 0));
+    let (first, after, from) = match recursion(calls) {
+        Some(Recursion { before, period, times }) => {
+            let calls_of_it = if period == 1 { "call repeats" } else { &format!("{period} calls repeat") };
+            (
+                before + period,
+                format!("the last {calls_of_it} {times} times, and then:"),
+                before + period * times,
+            )
+        }
+        None => (inner.min(calls.len()), String::new(), inner.min(calls.len())),
+    };
+    crate::bug::say!("the stack, the innermost call first:\n{}", Stack::new(calls[..first].to_vec(), 0));
+    let left_out = (calls.len() - from).saturating_sub(outer);
+    let mut after = after;
     if left_out != 0 {
-        let last = Stack::new(last, inner + left_out);
-        crate::bug::say!("after {left_out} calls that are not shown:\n{last}");
+        after = format!(
+            "{after}{}after {left_out} calls that are not shown:",
+            if after.is_empty() { "" } else { " " }
+        );
     }
+    let last = from + left_out;
+    if last < calls.len() {
+        crate::bug::say!("{after}\n{}", Stack::new(calls[last..].to_vec(), last));
+    }
+}
+
+/// Calls that repeat.
+#[derive(Debug, PartialEq, Eq)]
+struct Recursion {
+    /// How many calls come before them, the innermost ones.
+    before: usize,
+    period: usize,
+    times: usize,
+}
+
+/// Most calls before those that repeat, and most that are repeated.
+const NEAR: usize = 64;
+
+/// The calls that most of the stack consists of, repeated.
+fn recursion(calls: &[usize]) -> Option<Recursion> {
+    let places = (0..NEAR).flat_map(|before| (1..=NEAR).map(move |period| (before, period)));
+    places.filter(|(before, period)| before + period <= calls.len()).find_map(|(before, period)| {
+        let (one, rest) = calls[before..].split_at(period);
+        let times = 1 + rest.chunks_exact(period).take_while(|chunk| *chunk == one).count();
+        (times >= 3 && times * period > calls.len() / 2).then_some(Recursion { before, period, times })
+    })
 }
 
 /// An address within each call, the innermost first.
@@ -99,4 +137,26 @@ fn calls(case: &Case) -> Vec<usize> {
     };
     let code = Code::read();
     code.walker().walk_up(case.registers, usize::MAX, word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Recursion, recursion};
+
+    #[test]
+    fn calls_that_repeat_are_found() {
+        let ring = [1, 2, 3].repeat(1000);
+        let stack = [&[8, 9][..], &ring, &[1, 7, 6]].concat();
+        assert_eq!(recursion(&stack), Some(Recursion { before: 2, period: 3, times: 1000 }));
+        assert_eq!(recursion(&[5; 100]), Some(Recursion { before: 0, period: 1, times: 100 }));
+    }
+
+    #[test]
+    fn others_are_not() {
+        assert_eq!(recursion(&[]), None);
+        assert_eq!(recursion(&[4, 4]), None);
+        assert_eq!(recursion(&(0..1000).collect::<Vec<_>>()), None);
+        let few = [&[3; 10][..], &(10..1000).collect::<Vec<_>>()].concat();
+        assert_eq!(recursion(&few), None);
+    }
 }

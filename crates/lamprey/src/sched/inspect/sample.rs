@@ -107,6 +107,12 @@ impl Sample {
         Some(u64::from_ne_bytes(word.try_into().ok()?))
     }
 
+    /// The words that have been copied.
+    pub(in crate::sched) fn words(&self) -> impl Iterator<Item = usize> {
+        let words = self.bytes[..self.length].chunks_exact(size_of::<usize>());
+        words.map(|word| usize::from_ne_bytes(word.try_into().unwrap_or_default()))
+    }
+
     /// A made-up sample.
     #[cfg(test)]
     pub(in crate::sched) fn made_up(registers: Registers, bytes: &[u8]) -> Box<Self> {

@@ -1,129 +1,145 @@
-//! A watchdog: reports once on standard error which thread holds up a worker that others wait for. A program
-//! that hangs for this reason shows nothing else.
+//! A watchdog: reports on standard error which thread holds up a worker that others wait for, with its stack. A program
+//! that is slow or hangs for this reason shows nothing else.
 //!
-//! The [ticker](crate::sched::ticker) checks each worker now and then. A worker that is awake and has neither
-//! been at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::shared::Options) is
-//! held up. The helpers of its sources are called, so that wakes that are due there count, and its kernel
-//! thread is asked by a [signal](super::stuck) which thread runs and which are ready. The signal interrupts
-//! system calls that do not restart, so it is sent ever more rarely: after one time the limit, two times,
-//! four times, and so on.
+//! The [ticker](crate::sched::ticker) looks at the workers' counters four times in
+//! [`Options::stuck_after`](crate::sched::shared::Options), while some worker is awake. A worker that is awake, and whose counters do not change, is held
+//! up when its kernel thread has computed or slept for long enough ([`hold`]), and something waits for it ([`waiting`]). The
+//! helpers of its sources are called, so that wakes that are due there count, and its kernel thread is asked by a
+//! [signal](super::stuck) which thread runs, where, and what is ready. The signal interrupts system calls that do not restart, so
+//! it is sent ever more rarely: after one time the limit, two times, four times, and so on.
 //!
-//! A thread that computes is not reported while no other waits for its worker; nor is a spawn site that has
-//! been reported before.
+//! A thread that computes is not reported while nothing waits for its worker. One that waits for a lock is, after a while, if the
+//! worker has other threads, which may hold it. No place is reported twice ([`said`]), but once more if it lasts.
+//!
+//! | file | content |
+//! |---|---|
+//! | `hold` | for how long a worker is held |
+//! | `waiting` | what waits for it |
+//! | `said` | what has been reported |
+//! | `report` | the text |
+//! | `blocking_call` | the call of `std` or C that the thread waits in, and what to take instead |
+//!
+//! # Rejected
+//! * The time on the clock: on a loaded machine the kernel lets a thread wait for tens of milliseconds, and more in a debugger.
+//! * A count of switches in each worker's shared state: a store for each switch, for a message that most programs never see.
+//!
+//! # Checked by
+//! `tests/sched/silent.rs`, `tests/programs/broken.rs`.
 
-use super::found::Found;
+mod blocking_call;
+mod hold;
+mod report;
+mod said;
+mod waiting;
+
 use super::stuck::{Look, look};
-use crate::sched::shared::{Options, Shared};
-use crate::sched::source::Helper;
-use crate::sched::thread::Kind;
+use crate::kernel::tasks;
+use crate::sched::shared::Shared;
 use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
-use std::ptr;
+use hold::Hold;
+use report::{Report, Span};
+use said::{Said, Why};
 use std::time::{Duration, Instant};
+use waiting::Waiting;
 
-/// The shortest time between two signals to one kernel thread.
-const SHORTEST: Duration = Duration::from_millis(10);
 /// How long a kernel thread has to answer the signal.
-const ANSWER: Duration = Duration::from_secs(1);
-
-/// The counters of a worker as the ticker saw them last.
-#[derive(Debug, Clone, Copy)]
-struct Progress {
-    rounds: u64,
-    attached: u64,
-    since: Instant,
-    /// When it is inspected next, as a time after `since`.
-    next: Duration,
-}
+const ANSWER: Duration = Duration::from_millis(200);
+/// How many times the limit a thread waits for a lock, or does not answer, until that is reported.
+const PATIENCE: u32 = 8;
+/// A kernel thread that has slept for so long is looked at as rarely as one of a worker that sleeps.
+const GIVEN_UP: Duration = Duration::from_secs(2);
 
 /// What the ticker remembers between two checks.
 #[derive(Debug)]
 pub(in crate::sched) struct StuckWatch {
-    of: Vec<Progress>,
-    /// The spawn sites of threads, and names of parasites, that have been reported.
-    named: Vec<*const ()>,
+    of: Vec<Hold>,
+    said: Said,
+    limit: Duration,
 }
 
 impl StuckWatch {
     pub(in crate::sched) fn new(shared: &Shared) -> Self {
-        let next = shared.options.stuck_after;
-        let sight = Progress { rounds: 0, attached: 0, since: Instant::now(), next };
-        Self { of: vec![sight; shared.remotes().len()], named: Vec::new() }
+        let limit = shared.options.stuck_after;
+        let of = shared.remotes().iter().map(|_| Hold::new(limit)).collect();
+        Self { of, said: Said::default(), limit }
     }
 
     /// Checks all workers of `shared`.
     pub(in crate::sched) fn look(&mut self, shared: &Shared) {
         // Relaxed: a hint. In a runtime that ends `Runtime::shutdown` reports the threads that do not end.
-        if shared.stopping.load(Ordering::Relaxed) {
+        if shared.stopping.load(Ordering::Relaxed) || self.limit == Duration::MAX {
             return;
         }
-        let (sights, named) = (&mut self.of, &mut self.named);
-        for (sight, remote) in sights.iter_mut().zip(shared.remotes()) {
-            if !sight.is_due(remote, &shared.options) {
+        for (hold, remote) in self.of.iter_mut().zip(shared.remotes()) {
+            if !hold.goes_on(remote, self.limit) || !may_hold_up(remote, &Waiting::seen(remote)) {
                 continue;
             }
-            let Some((thread, others)) = who_holds_up(remote) else { continue };
-            let origin = origin(&thread);
-            if !named.contains(&origin) {
-                named.push(origin);
-                say(&thread, others, sight.since.elapsed());
+            if hold.is_to_be_asked(self.limit) {
+                // The handler makes the worker run its root at the next scheduling point, which counts.
+                look(remote.tid(), None, Instant::now() + ANSWER);
+            } else if hold.is_due() {
+                inspect(shared, remote, hold, self.limit, &mut self.said);
             }
         }
     }
-}
 
-/// The key under which a thread is reported once only.
-fn origin(thread: &Found) -> *const () {
-    let polled = thread.polls.map(|polled| polled.name.as_ptr().cast());
-    polled.unwrap_or_else(|| thread.spawn_site.map_or(ptr::null(), |site| ptr::from_ref(site).cast()))
-}
-
-impl Progress {
-    /// True if the worker's counters have not changed for so long that it must be inspected.
-    fn is_due(&mut self, remote: &WorkerShared, options: &Options) -> bool {
-        let (rounds, attached) = (remote.counters.rounds.get(), remote.counters.attached.get());
-        let is_same = (rounds, attached) == (self.rounds, self.attached);
-        if !is_same || remote.parking.is_asleep() {
-            *self = Self { rounds, attached, since: Instant::now(), next: options.stuck_after };
-            return false;
-        }
-        let is_due = self.since.elapsed() >= self.next;
-        if is_due {
-            self.next = self.next.saturating_mul(2).max(SHORTEST);
-        }
-        is_due
+    /// How many workers have a thread that has slept in the kernel for long: they need no ticks.
+    pub(in crate::sched) fn given_up(&self) -> usize {
+        self.of.iter().filter(|hold| hold.sleeps() && hold.since() >= GIVEN_UP).count()
     }
 }
 
-/// The thread that runs on a worker and the number of others that are ready there, if any work waits for the
-/// worker.
-fn who_holds_up(remote: &WorkerShared) -> Option<(Found, usize)> {
-    remote.helpers.get().into_iter().flatten().for_each(Helper::help);
-    // Relaxed: a number; a stale one names a kernel thread that is no worker.
-    let tid = remote.tid.load(Ordering::Relaxed);
-    let Look::Computes(found, is_overdue) = look(tid, None, Instant::now() + ANSWER) else { return None };
-    let mut found = found.into_iter();
-    let running = found.next()?;
-    let ready = found.filter(|thread| thread.wait.is_none() && thread.kind != Kind::Root).count();
-    let is_awaited = is_overdue
-        || ready != 0
-        || !remote.inbox.is_empty()
-        || !remote.unstarted.is_empty()
-        || remote.ready.count() != 0;
-    is_awaited.then_some((running, ready))
+/// True if there may be a thread that waits for the worker beside the one that runs.
+fn may_hold_up(remote: &WorkerShared, waiting: &Waiting) -> bool {
+    // Relaxed (both): hints.
+    waiting.is_any() || remote.hosts.load(Ordering::Relaxed) > 1 || remote.has_placed.load(Ordering::Relaxed)
 }
 
-fn say(thread: &Found, others: usize, since: Duration) {
-    let others = match others {
-        0 => "others wait".to_owned(),
-        1 => "another thread waits".to_owned(),
-        _ => format!("{others} others wait"),
+/// Finds out which thread runs on the worker and what waits for it, and reports that.
+#[cold]
+fn inspect(shared: &Shared, remote: &WorkerShared, hold: &Hold, limit: Duration, said: &mut Said) {
+    let mut walker = shared.survey.code().walker();
+    let is_long = hold.held() >= limit.saturating_mul(PATIENCE);
+    let (mut found, behind) = match look(remote.tid(), Some(&mut walker), Instant::now() + ANSWER) {
+        Look::Computes(found, behind) => (found.into_iter(), behind),
+        Look::Silent if is_long => return say_silent(remote, hold, said),
+        Look::Silent | Look::Schedules => return,
     };
-    crate::bug::say!(
-        "worker {} has been held up for {:.1} s by {thread}: {others} for it. What computes for long calls lamprey::yield_now now and \
-         then; a call that waits in the system belongs into lamprey::block; and if it waits for a lock of `std` that another thread of this worker \
-         holds across a call of lamprey, take one of lamprey::sync",
-        thread.worker,
-        since.as_secs_f64(),
-    );
+    let Some(thread) = found.next() else { return };
+    let others: Vec<_> = found.collect();
+    // After the signal, which makes the kernel complete what the ring has in flight.
+    let waiting = Waiting::all(remote, &behind, &others);
+    let sleeps = hold.sleeps();
+    let why = match waiting.is_any() {
+        true => Why::Awaited,
+        false if is_long && sleeps && others.iter().any(|other| other.wait.is_some()) => Why::MayHaveTheLock,
+        false => return,
+    };
+    // Of a thread that sleeps, its stack; of one that computes, which is somewhere else each time, its origin.
+    let stack = if sleeps { &*thread.stack } else { &[] };
+    let place = (thread.spawn_site, thread.polls.map(|polled| polled.name), stack);
+    if said.is_new(why, &place, hold.held()) {
+        let runtime = shared.address();
+        Report { why, thread, runtime, since: hold.since(), sleeps, waiting, others }.print_beside();
+    }
+}
+
+/// Reports a worker whose kernel thread does not answer the signal, if it is known why: it may only have no processor.
+fn say_silent(remote: &WorkerShared, hold: &Hold, said: &mut Said) {
+    let (waiting, tid) = (Waiting::seen(remote), remote.tid());
+    let why = if tasks::blocks(tid, libc::SIGURG) {
+        "it blocks SIGURG"
+    } else if tasks::of(tid).and_then(|task| task.state()) == Some('D') {
+        "it is in a system call that no signal interrupts"
+    } else {
+        return;
+    };
+    if waiting.is_any() && said.is_new_silence(remote.index) {
+        crate::bug::say!(
+            "worker {} has been held up for {} by a thread that does not answer: {why} (kernel thread {tid}). Behind it waits {waiting}.",
+            remote.index,
+            Span(hold.since()),
+        );
+    }
 }

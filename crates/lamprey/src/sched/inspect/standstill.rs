@@ -33,10 +33,12 @@
 
 use super::groups::Groups;
 use super::runtimes;
+use crate::kernel::fork::PerProcess;
 use crate::kernel::tasks;
 use crate::sched::os;
 use crate::sched::panic::Panic;
 use crate::sched::reason::Wait;
+use crate::sched::record::reports::what_led_to;
 use crate::sched::shared::Shared;
 use crate::sched::stats::{Stats, ThreadPoolStats};
 use crate::sched::worker_shared::WorkerShared;
@@ -77,9 +79,9 @@ impl Watch {
 
     /// Looks. A program that stands still is reported, and its runtimes end.
     pub(in crate::sched) fn look(&mut self) {
-        static ONE: Mutex<()> = Mutex::new(());
+        static ONE: PerProcess<Mutex<()>> = PerProcess::new();
         self.next *= 2;
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = ONE.get().lock().unwrap_or_else(PoisonError::into_inner);
         let all = runtimes::all();
         if all.iter().all(|shared| shared.options.deadlocks) && stands_still(&all) {
             report(&all);
@@ -212,13 +214,17 @@ fn report(all: &[Arc<Shared>]) {
     if stuck.is_empty() {
         return; // kernel threads that wait for each other, in no runtime
     }
-    let groups = Groups::of(found.into_iter().flatten().map(|thread| (thread, None)));
+    let ids =
+        all.iter().zip(&found).flat_map(|(shared, found)| found.iter().map(|one| (shared.address(), one.id)));
+    let before = what_led_to("deadlock", &ids.collect::<Vec<_>>());
+    let groups = Groups::of(found.into_iter().flatten().collect());
     let threads = match groups.threads() {
         1 => "the only thread waits".to_owned(),
         threads => format!("all {threads} threads wait"),
     };
     crate::bug::say!(
-        "deadlock: {threads}, and nothing is under way in the process that could wake one (see RuntimeBuilder::deadlocks):{groups}"
+        "deadlock: {threads}, and nothing is under way in the process that could wake one (see RuntimeBuilder::deadlocks):{groups}{before}\n\
+         They are cancelled now, and `run` panics."
     );
     for shared in &stuck {
         shared.fail(Panic::of_runtime(format!("deadlock: {threads}, and nothing could wake one")));

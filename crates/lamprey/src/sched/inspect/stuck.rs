@@ -35,9 +35,11 @@
 use super::found::{Found, Polled, Short, wait_of};
 use super::sample::{Registers, Sample};
 use super::unwind::Walker;
+use crate::kernel::fork::PerProcess;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
+use crate::sched::worker::rounds::Rounds;
 use crate::sync_shim::watched::Mutex;
 use crate::sync_shim::{AtomicI32, Ordering};
 use std::cell::UnsafeCell;
@@ -55,13 +57,21 @@ const COPYING: Duration = Duration::from_secs(1);
 
 /// The result of an inspection.
 pub(in crate::sched) enum Look {
-    /// A thread computes: that one first, then others of the worker. True if a timer of one of those is
-    /// overdue.
-    Computes(Vec<Found>, bool),
+    /// A thread computes: that one first, then others of the worker.
+    Computes(Vec<Found>, Behind),
     /// No thread runs: the worker's root will answer itself, or the worker has ended.
     Schedules,
     /// No answer.
     Silent,
+}
+
+/// What waits for a worker whose thread computes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::sched) struct Behind {
+    /// How many threads are in its policy.
+    pub(in crate::sched) ready: usize,
+    /// The timer of a sleeping thread is overdue.
+    pub(in crate::sched) is_overdue: bool,
 }
 
 /// A copy of what a thread's descriptor says, made by the handler.
@@ -71,6 +81,7 @@ struct Seen {
     name: Short,
     kind: Kind,
     spawn_site: Option<&'static Location<'static>>,
+    parent: u64,
     wait: Option<Wait>,
     /// The parasite that it polls.
     polls: Option<Polled>,
@@ -80,8 +91,9 @@ struct Snapshot {
     /// All `None`: the worker is on its root.
     threads: [Option<Seen>; MOST],
     worker: usize,
-    /// The timer of a sleeping thread is overdue.
-    is_overdue: bool,
+    behind: Behind,
+    /// When the round of the worker began, in ticks.
+    round: u64,
     sample: Sample,
 }
 
@@ -93,7 +105,8 @@ unsafe impl Sync for SnapshotCell {}
 static SNAPSHOT: SnapshotCell = SnapshotCell(UnsafeCell::new(Snapshot {
     threads: [None; MOST],
     worker: 0,
-    is_overdue: false,
+    behind: Behind { ready: 0, is_overdue: false },
+    round: 0,
     sample: Sample::empty(),
 }));
 
@@ -103,12 +116,13 @@ const DONE: i32 = -2;
 
 /// FREE, COPIES, DONE, or the number of the kernel thread that is asked.
 static REQUEST: AtomicI32 = AtomicI32::new(FREE);
-static LOOK: Mutex<()> = Mutex::new(());
+/// An observer has it for as long as the other thread takes to answer, so not in a child made by `fork`.
+static LOOK: PerProcess<Mutex<()>> = PerProcess::new();
 
 /// Inspects the worker of the kernel thread `tid`; with its running thread's stack, if there is a walker.
 /// Returns at the deadline at the latest, unless the handler has begun by then.
 pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
-    let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = LOOK.get().lock().unwrap_or_else(PoisonError::into_inner);
     if tid <= 0 {
         return Look::Schedules;
     }
@@ -130,8 +144,9 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
     let place = unsafe { &*SNAPSHOT.0.get() };
     let mut found: Vec<_> = place.threads.iter().flatten().map(|seen| seen.found(place.worker)).collect();
     let Some(running) = found.first_mut() else { return Look::Schedules };
+    running.held = Some(Rounds::length_since(place.round));
     running.stack = walker.map_or_else(Vec::new, |walker| walker.walk(&place.sample));
-    Look::Computes(found, place.is_overdue)
+    Look::Computes(found, place.behind)
 }
 
 /// Sends the signal, and waits for the answer or withdraws the request. False if the kernel thread has ended.
@@ -165,6 +180,7 @@ impl Seen {
             name: Short::of(thread.label.name().map_or("", |name| name)),
             kind: thread.kind,
             spawn_site: thread.spawn_site(),
+            parent: if thread.kind == Kind::Host { thread.parent() } else { 0 },
             wait: if is_running { None } else { wait_of(thread) },
             polls: if is_running { thread.polls() } else { None },
         }
@@ -173,16 +189,12 @@ impl Seen {
     fn found(&self, worker: usize) -> Found {
         let name = self.name.text();
         Found {
-            id: self.id,
             name: (!name.is_empty()).then(|| name.into()),
-            kind: self.kind,
-            worker,
             spawn_site: self.spawn_site,
+            parent: self.parent,
             wait: self.wait,
             polls: self.polls,
-            future: None,
-            count: 1,
-            stack: Vec::new(),
+            ..Found::new(self.id, self.kind, worker)
         }
     }
 }
@@ -229,6 +241,8 @@ unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *
             place.note(worker);
             place.sample.take(Registers::interrupted(machine.cast()));
         }
+        // The root runs at the next scheduling point: it answers a survey, and shows the observer that the worker goes on.
+        worker.budget.set(1);
     }
     // Release pairs with the Acquire loads in `look` and `await_answer`.
     REQUEST.store(DONE, Ordering::Release);
@@ -239,7 +253,8 @@ impl Snapshot {
     fn note(&mut self, worker: &Worker) {
         let running = worker.running_ref();
         self.worker = worker.remote.index;
-        self.is_overdue = (worker.shared.is_overdue)();
+        self.round = worker.rounds.measured.get();
+        self.behind = Behind { ready: worker.policy.glance(), is_overdue: (worker.shared.is_overdue)() };
         self.threads[0] = Some(Seen::of(running, true));
         let mut next = worker.newest.get();
         let mut free = self.threads[1..].iter_mut();

@@ -24,7 +24,7 @@
 
 use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
-use super::owned::TURN;
+use super::owned::{OPERATION, TURN};
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
 use crate::sched::here::here;
 use crate::sched::policy::Why;
@@ -157,9 +157,14 @@ impl Worker {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_ready(&self, parasite: Waiter) {
-        if self.policy.queues_parasites() {
-            return self.policy.ready(parasite, Why::Woken);
+        if !(self.policy.sees_parasites() && self.queue_noted(parasite)) {
+            self.push_ahead(parasite);
         }
+    }
+
+    /// As [`push_ready`](Self::push_ready), where the policy does not queue parasites.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(in crate::sched) fn push_ahead(&self, parasite: Waiter) {
         if !self.has_turn() || !self.parasites.ready.push(parasite) {
             self.spill(parasite);
         }
@@ -209,6 +214,13 @@ impl Worker {
         }
         self.parasites.turn.set(self.parasites.turn.get() - 1);
         true
+    }
+
+    /// Takes so many operations of futures, each as long as a system call, from the budget: parasites must not keep hosts and timers
+    /// waiting for as many of these as there may be polls.
+    pub(in crate::sched) fn charge(&self, operations: u32) {
+        let turn = self.parasites.turn.get();
+        self.parasites.turn.set(turn.saturating_sub(operations.saturating_mul(OPERATION)));
     }
 
     /// Runs `poll`, of a parasite that does not give way in it: it has as much budget as it needs, and spends what there was.
@@ -281,12 +293,19 @@ impl Worker {
             if entry.life.begin() == Turn::Drop || self.stopping.get() {
                 return finish_cancelled(task);
             }
+            let recorded = self.records();
+            if recorded {
+                self.note_attach(task);
+            }
             let (me, start) = (self.running_ref(), self.remote.ticks());
             let before = me.act_for(task.as_ptr());
             let is_over = (entry.body.poll)(task);
             // Before the right is given up: after that the task may be freed while a waker or a policy asks
             // which parasite runs here.
             me.act_for(before);
+            if recorded {
+                self.note_detach(task, is_over);
+            }
             if is_over {
                 return finish(task);
             }

@@ -63,11 +63,14 @@ impl Worker {
                 self.parasites.ready.pop_thread(true).or_else(|| self.parasites.ready.pop_thread(false))
             }
         };
-        if let Some(parasite) = parasite {
+        if parasite.is_some() {
             self.spend();
-            return Some(parasite);
         }
-        self.take_parked().or_else(|| Some(new_carrier(self)))
+        let next = parasite.or_else(|| self.take_parked()).unwrap_or_else(|| new_carrier(self));
+        if self.sees_switches() {
+            self.note_switch(self.running_ref(), Some(next));
+        }
+        Some(next)
     }
 
     /// A parasite without a stack that the policy has picked: queues it again, where only a carrier takes from, and
@@ -141,6 +144,9 @@ impl Worker {
             }
         }
         self.parasites.turn.set(if self.parasites.ready.pending.get() == 0 { TURN } else { 0 });
+        if self.root_waits() {
+            self.budget.set(1); // timers and events come first, not only after as many turns as there were short ones before
+        }
     }
 
     /// There is no stack for a carrier (invariant 3). Called on the root, while the worker is not installed.
@@ -156,8 +162,12 @@ impl Worker {
         }
     }
 
+    /// Runs some of the oldest: one at least, so that each kind gets its turn.
     fn carry_oldest(&self, pop: fn(&ReadyQueue) -> Option<NonNull<Task>>) {
-        for _ in 0..OLDEST {
+        for number in 0..OLDEST {
+            if number != 0 && !self.has_turn() {
+                break;
+            }
             let Some(task) = pop(&self.parasites.ready) else { break };
             self.run_task(task);
         }
@@ -198,8 +208,14 @@ fn new_carrier(worker: &Worker) -> NonNull<Thread> {
     NonNull::from(Box::leak(Box::new(Thread::host(&CARRIER, label))))
 }
 
-static CARRIER: Body =
-    Body { run: carry, abandon: carry_or_not, publish: |_| Fate::Unwanted, dispose: drop_locals, free };
+static CARRIER: Body = Body {
+    run: carry,
+    abandon: carry_or_not,
+    publish: |_| Fate::Unwanted,
+    dispose: drop_locals,
+    free,
+    scope: None,
+};
 
 /// [`Body::run`].
 ///

@@ -15,6 +15,8 @@ pub(crate) struct Context {
     /// `crate::parasite`.
     pub(crate) join_cell: Cell<*const ()>,
     pub(super) next: Cell<*mut Context>,
+    /// The number of the thread that has spawned the parasite, once it has blocked; 0 if it is not known.
+    pub(in crate::sched) parent: Cell<u64>,
 }
 
 /// The call that a parasite runs: the head of a larger object on the spawner's stack.

@@ -52,7 +52,9 @@
 //! # Checked by
 //! `model::life` (loom, with broken variants that it catches), `tests/compat/wakers.rs` (also under miri).
 
-use crate::sched::reason::Wait;
+use crate::sched::reason::On;
+#[cfg(not(loom))]
+use crate::sched::{made::Origin, noted::Noted, reason::Wait};
 use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
 
 const ACTIVE: u8 = 1;
@@ -80,6 +82,9 @@ pub(crate) struct Life {
     /// What it waits for: a hint for dumps. (The loom models do not use it.)
     #[cfg(not(loom))]
     reason: AtomicU8,
+    /// On which object: without debug assertions it has no size.
+    #[cfg(not(loom))]
+    noted: Noted,
 }
 
 /// What a waker must do.
@@ -104,6 +109,19 @@ pub(crate) enum Turn {
     Idle,
     /// `end`: it was woken while it ran. The caller still holds the right, and queues the task.
     Again,
+}
+
+#[cfg(not(loom))]
+impl Life {
+    /// Where debuggers find its state: offsets and bits.
+    pub(in crate::sched) const LAYOUT: [(&'static str, usize); 6] = [
+        ("life.local", std::mem::offset_of!(Life, local)),
+        ("life.shared", std::mem::offset_of!(Life, shared)),
+        ("life.reason", std::mem::offset_of!(Life, reason)),
+        ("life ACTIVE", ACTIVE as usize),
+        ("life DONE", DONE as usize),
+        ("life SHARED", SHARED as usize),
+    ];
 }
 
 impl Life {
@@ -151,6 +169,8 @@ impl Life {
             flags: Cell::new(0),
             #[cfg(not(loom))]
             reason: AtomicU8::new(Wait::Suspend as u8),
+            #[cfg(not(loom))]
+            noted: Noted::new(),
         }
     }
 
@@ -332,15 +352,18 @@ impl Life {
         if before & (ACTIVE | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
     }
 
-    /// Notes what it waits for, for dumps.
+    /// Notes what it waits for, for dumps. The object is borrowed by the caller.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn note_reason(&self, reason: Wait) {
-        // Relaxed: a hint. Atomic because another kernel thread may poll a part of the future, with a clone
-        // of the waker.
+    pub(crate) fn note(&self, on: On) {
         #[cfg(not(loom))]
-        self.reason.store(reason as u8, Ordering::Relaxed);
+        {
+            // Relaxed: a hint. Atomic because another kernel thread may poll a part of the future, with a clone
+            // of the waker.
+            self.reason.store(on.reason as u8, Ordering::Relaxed);
+            self.noted.note(on);
+        }
         #[cfg(loom)]
-        let _: Wait = reason;
+        let _: On = on;
     }
 
     /// True if its future is gone. Asked on the home worker.
@@ -360,6 +383,12 @@ impl Life {
     pub(crate) fn noted(&self) -> Option<Wait> {
         // Relaxed: a hint.
         Wait::from_number(self.reason.load(Ordering::Relaxed))
+    }
+
+    /// Where the object that it has waited for last was made, and its number.
+    #[cfg(not(loom))]
+    pub(crate) fn noted_origin(&self) -> Option<Origin> {
+        self.noted.get()
     }
 
     /// Takes the right to run, without a wake, if the task waits: nobody frees it until [`end`](Self::end), which says what

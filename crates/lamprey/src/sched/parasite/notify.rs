@@ -6,6 +6,7 @@ use super::life::{Turn, Wake};
 use super::task::{Form, HOSTED, SENT, Task};
 #[cfg(not(loom))]
 use crate::memory::slab;
+use crate::sched::reason::Wait;
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use crate::sched::worker_shared::WorkerShared;
@@ -262,7 +263,10 @@ fn task_of(data: *const ()) -> NonNull<Task> {
 unsafe fn clone(data: *const ()) -> RawWaker {
     let task = task_of(data);
     // SAFETY: alive: the waker that is cloned holds a reference, or is the context's waker of a running task.
-    unsafe { task.as_ref() }.life.retain();
+    let life = &unsafe { task.as_ref() }.life;
+    life.retain();
+    // A future of another library waits, unless the caller notes something else.
+    life.note(Wait::Future.into());
     raw(task)
 }
 

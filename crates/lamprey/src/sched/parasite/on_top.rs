@@ -114,6 +114,7 @@ impl Worker {
             call: Cell::new(ptr::null()),
             join_cell: Cell::new(ptr::null()),
             next: Cell::new(ptr::null_mut()),
+            parent: Cell::new(0),
         })));
         // SAFETY: no other code has the new context. The stack is used by this context alone, and
         // neither `main` returns.
@@ -128,7 +129,13 @@ impl Worker {
 
     /// The parasite of `context` has blocked and its spawner goes on: from now on it is listed like a host.
     pub(crate) fn stand_alone(&self, context: NonNull<Context>) {
+        // SAFETY: a context lives until it is freed, which its parasite has yet to end for.
+        unsafe { context.as_ref() }.parent.set(self.spawner());
         self.enlist(context.cast());
+        if self.records() {
+            // SAFETY: a context lives until it is freed, which its parasite has yet to end for.
+            self.note_stands_alone(&unsafe { context.as_ref() }.thread);
+        }
     }
 
     /// Frees a context that runs no parasite.
@@ -204,7 +211,7 @@ impl Worker {
             None => self.pick(),
             // It was not reified: its spawner looks at the context next.
             Some(below) if context.join_cell.get().is_null() => below,
-            Some(below) => self.next_above(&context.thread, below),
+            Some(below) => self.next_above_noted(&context.thread, below),
         };
         self.switch_to(&context.thread, next);
     }
@@ -216,6 +223,16 @@ impl Worker {
             return below;
         }
         self.take_above(me, below)
+    }
+
+    /// As [`next_above`](Self::next_above), of a parasite that is over.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn next_above_noted(&self, me: &Thread, below: NonNull<Thread>) -> NonNull<Thread> {
+        let next = self.next_above(me, below);
+        if self.sees_switches() {
+            self.note_switch(me, Some(next));
+        }
+        next
     }
 
     #[cold]
@@ -263,8 +280,12 @@ unsafe extern "C" fn own_context_main(_word: usize, data: *mut ()) -> ! {
     // SAFETY: `make_context` passed the context, which lives as long as this stack is used.
     let context = unsafe { &*data.cast::<Context>() };
     let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
+    worker.measure_if_due(&context.thread);
     // SAFETY: the switch to a new context gives it a call (`run_in`).
     unsafe { worker.run_call(context) };
+    if context.thread.label.is_measured.get() {
+        worker.end_measurement(&context.thread);
+    }
     worker.keep_spent(context);
     worker.switch_from(context);
     crate::bug::bug!("a parasite was resumed after its end")
@@ -277,6 +298,7 @@ static NO_HOST: Body = Body {
     publish: |_| -> Fate { crate::bug::bug!("a parasite was published as a host") },
     dispose: |_| crate::bug::bug!("a parasite was disposed of as a host"),
     free: |_| crate::bug::bug!("a parasite was freed as a host"),
+    scope: None,
 };
 
 impl Worker {
@@ -295,6 +317,9 @@ impl Worker {
     pub(in crate::sched) fn inflate_thread(&self, parasite: &Thread) {
         if !parasite.inflated.replace(true) {
             self.remote.counters.inflated.add(1);
+            if self.records() {
+                self.note_inflated(parasite);
+            }
         }
     }
 }

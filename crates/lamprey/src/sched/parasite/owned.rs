@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// The budget: how many polls and channel operations of parasites may go ahead of a ready host.
 pub(in crate::sched) const TURN: u32 = 1024;
+/// What an operation takes of that which may be a system call ([`coop_async`](crate::sched::coop_async)).
+pub(in crate::sched) const OPERATION: u32 = 16;
 /// Equal to no attention word, so that the next spawn takes the slow path.
 pub(in crate::sched) const NEVER: u32 = 1;
 /// How long one host may start parasites without a scheduling point ([`super::starts`]). Starts notice ticks

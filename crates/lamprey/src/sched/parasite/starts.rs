@@ -35,6 +35,7 @@ impl Worker {
         if is_overdue {
             self.parasites.starts.forget();
             self.give_way_at_next_call(now);
+            self.parasites.turn.set(0); // for a join that is awaited
         }
         is_overdue
     }

@@ -1,16 +1,17 @@
 //! Calls of a worker's policy: the built-in one directly, the program's in a section that must not switch.
 
-use super::{Idle, NewThread, Parasites, Place, Policy, PolicySlot, Program, Ready, Unstarted, Why, Workers};
+use super::{
+    Hybrid, Idle, NewThread, Parasites, Place, Policy, PolicySlot, Program, Ready, Unstarted, Why, Workers,
+};
 use crate::queue::steal_queue::StealQueue;
 use crate::sched::guard;
 use crate::sched::shared::Shared;
 use crate::sched::thread::{Entry, Thread};
 use crate::sched::waiter::Waiter;
 use std::cell::{Cell, UnsafeCell};
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-// The calls are cold, so that the default policy is the fall-through path of the match in `PolicySlot`.
+// The calls are cold, so that the default policy is the fall-through path of each question in `PolicySlot`.
 impl Program {
     fn new(policy: Box<dyn Policy>) -> Self {
         let mut this =
@@ -73,12 +74,76 @@ impl Program {
     }
 }
 
+/// There is a policy of the program's.
+const PROGRAM: u8 = 1;
+/// It queues parasites.
+const QUEUES: u8 = 2;
+/// The worker notes what it does ([`record`](crate::sched::record)).
+const RECORDED: u8 = 4;
+/// It looks at each switch for the end of what it has begun to measure ([`metrics`](crate::sched::metrics)).
+const WATCHED: u8 = 8;
+
 impl PolicySlot {
     pub(crate) fn new(program: Option<Box<dyn Policy>>) -> Self {
-        match program {
-            None => Self::Hybrid(UnsafeCell::default()),
-            Some(policy) => Self::Program(Program::new(policy)),
-        }
+        let program = program.map(Program::new);
+        let more = match &program {
+            None => 0,
+            Some(Program { parasites: Parasites::Queued, .. }) => PROGRAM | QUEUES,
+            Some(_) => PROGRAM,
+        };
+        Self { more: Cell::new(more), hybrid: UnsafeCell::default(), program }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn has(&self, bits: u8) -> bool {
+        self.more.get() & bits != 0
+    }
+
+    /// The program's policy, which `more` says is there.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn program(&self) -> &Program {
+        self.program
+            .as_ref()
+            .unwrap_or_else(|| crate::bug::bug!("a policy of the program's that is not there"))
+    }
+
+    /// The default policy.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[expect(clippy::mut_from_ref, reason = "each reference ends within the caller")]
+    fn hybrid(&self) -> &mut Hybrid {
+        // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
+        unsafe { &mut *self.hybrid.get() }
+    }
+
+    /// True where a call is one of the default policy and nothing else.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.more.get() == 0
+    }
+
+    /// True while the worker notes what it does.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.has(RECORDED)
+    }
+
+    pub(crate) fn set_recorded(&self, recorded: bool) {
+        self.set(RECORDED, recorded);
+    }
+
+    /// True while each switch is looked at.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_recorded_or_watched(&self) -> bool {
+        self.has(RECORDED | WATCHED)
+    }
+
+    pub(crate) fn set_watched(&self, watched: bool) {
+        self.set(WATCHED, watched);
+    }
+
+    fn set(&self, bits: u8, are_set: bool) {
+        let others = self.more.get() & !bits;
+        self.more.set(others | if are_set { bits } else { 0 });
     }
 
     /// Takes the right to run a thread.
@@ -91,77 +156,97 @@ impl PolicySlot {
     /// because where the policy is known, so is the answer.)
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&self, right: Waiter, why: Why) -> bool {
-        match self {
-            Self::Hybrid(policy) => {
-                // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-                unsafe { &mut *policy.get() }.push(right.as_plain_thread(), why);
-                false
-            }
-            Self::Program(program) => {
-                program.ready(Ready::new(right), why);
-                true
-            }
+        let is_programs = self.has(PROGRAM);
+        if is_programs {
+            self.program().ready(Ready::new(right), why);
+        } else {
+            self.take_plainly(right.as_plain_thread(), why);
         }
+        is_programs
+    }
+
+    /// As [`take`](Self::take), where the policy is the default one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take_plainly(&self, thread: NonNull<Thread>, why: Why) {
+        self.hybrid().push(thread, why);
     }
 
     /// The next thread. `carry` makes one of a parasite without a stack.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn next(
         &self,
         unstarted: &StealQueue<Entry>,
         carry: impl FnOnce(Waiter) -> NonNull<Thread>,
     ) -> Option<NonNull<Thread>> {
-        let mut unstarted = Unstarted { queue: unstarted, taken: 0, _of_the_worker: PhantomData };
-        match self {
-            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.pick(&mut unstarted),
-            Self::Program(program) => {
-                let ready = program.next(unstarted)?;
-                let right = ready.into_right();
-                Some(right.as_thread().unwrap_or_else(|| carry(right)))
-            }
+        if !self.has(PROGRAM) {
+            return self.next_plainly(unstarted);
+        }
+        let right = self.program().next(Unstarted::of(unstarted))?.into_right();
+        Some(right.as_thread().unwrap_or_else(|| carry(right)))
+    }
+
+    /// As [`next`](Self::next), where the policy is the default one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn next_plainly(&self, unstarted: &StealQueue<Entry>) -> Option<NonNull<Thread>> {
+        self.hybrid().pick(&mut Unstarted::of(unstarted))
+    }
+
+    /// The root runs in place of the thread that the running one yields to: a thread that has not started is next, rather
+    /// than the one that yields.
+    pub(crate) fn favour_unstarted(&self) {
+        if !self.has(PROGRAM) {
+            self.hybrid().favour_unstarted();
         }
     }
 
+    /// How many threads are ready.
+    pub(crate) fn len(&self) -> usize {
+        if self.has(PROGRAM) { self.program().held.get() } else { self.hybrid().len() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
-            Self::Program(program) => program.held.get() == 0,
+        if self.has(PROGRAM) { self.program().held.get() == 0 } else { self.hybrid().is_empty() }
+    }
+
+    /// How many threads are ready, as a signal handler on the worker's kernel thread sees it at any instruction: a change may
+    /// be half done, and the number is then off by one.
+    pub(crate) fn glance(&self) -> usize {
+        if self.has(PROGRAM) {
+            return self.program().held.get();
         }
+        // SAFETY: the cell's value lives as long as `self`, and this is its kernel thread.
+        unsafe { Hybrid::glance(self.hybrid.get()) }
     }
 
     /// How many threads the program's policy has.
     pub(crate) fn held(&self) -> usize {
-        match self {
-            Self::Hybrid(_) => 0,
-            Self::Program(program) => program.held.get(),
-        }
+        self.program.as_ref().map_or(0, |program| program.held.get())
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_programs(&self) -> bool {
-        matches!(self, Self::Program(_))
+        self.has(PROGRAM)
     }
 
     /// True if parasites that have been woken go through the policy.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn queues_parasites(&self) -> bool {
-        matches!(self, Self::Program(Program { parasites: Parasites::Queued, .. }))
+        self.has(QUEUES)
     }
 
+    /// True if more has to be done with a parasite that is ready than to queue it ahead of the hosts.
     #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn sees_parasites(&self) -> bool {
+        self.has(QUEUES | RECORDED)
+    }
+
     pub(crate) fn place(&self, new: &Thread, here: usize, shared: &Shared) -> Place {
-        match self {
-            Self::Hybrid(_) => Place::Anywhere,
-            Self::Program(program) => program.place(&NewThread(&new.label), &Workers { here, shared }),
+        match &self.program {
+            None => Place::Anywhere,
+            Some(program) => program.place(&NewThread(&new.label), &Workers { here, shared }),
         }
     }
 
     pub(crate) fn idle(&self) -> Idle {
-        match self {
-            Self::Hybrid(_) => Idle::LookForWork,
-            Self::Program(program) => program.idle(),
-        }
+        self.program.as_ref().map_or(Idle::LookForWork, Program::idle)
     }
 }

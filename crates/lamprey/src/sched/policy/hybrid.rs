@@ -63,6 +63,21 @@ impl Hybrid {
         self.first.is_none() && self.ring.len() == 0
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.ring.len() + usize::from(self.first.is_some())
+    }
+
+    /// How many threads are queued; for a signal handler, which may have interrupted a change.
+    ///
+    /// # Safety
+    /// `this` is alive, and the caller is on its kernel thread.
+    pub(super) unsafe fn glance(this: *const Self) -> usize {
+        // SAFETY: alive (contract). Volatile and without a reference, because the code that was interrupted may have an exclusive one.
+        let (first, ring) =
+            unsafe { ((&raw const (*this).first).read_volatile(), Ring::glance(&raw const (*this).ring)) };
+        ring + usize::from(first.is_some())
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn next_started(&mut self) -> Option<NonNull<super::Thread>> {
         self.first.take().or_else(|| self.ring.pop_front())
@@ -73,6 +88,13 @@ impl Hybrid {
     fn next_unstarted(&mut self, unstarted: &mut Unstarted<'_>) -> Option<NonNull<super::Thread>> {
         self.turn = TURN;
         unstarted.take_newest()
+    }
+
+    /// The next pick takes an unstarted thread, if no other is queued now: the one that is about to be is the one that yields.
+    pub(super) fn favour_unstarted(&mut self) {
+        if self.is_empty() {
+            self.turn = 1;
+        }
     }
 
     /// [`Policy::ready`] without the type that reports a loss: it costs 20 instructions in a yield.

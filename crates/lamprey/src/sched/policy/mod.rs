@@ -236,7 +236,13 @@ pub struct Unstarted<'a> {
     _of_the_worker: PhantomData<*mut ()>,
 }
 
-impl Unstarted<'_> {
+impl<'a> Unstarted<'a> {
+    /// Of the calling worker's queue, for one call of its policy.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn of(queue: &'a StealQueue<Entry>) -> Self {
+        Self { queue, taken: 0, _of_the_worker: PhantomData }
+    }
+
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
     pub fn pop(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
@@ -271,9 +277,13 @@ impl Unstarted<'_> {
 
 /// The policy of one worker. The default policy is a type of its own here, so that its calls are inlined into
 /// every switch.
-pub(crate) enum PolicySlot {
-    Hybrid(UnsafeCell<Hybrid>),
-    Program(Program),
+pub(crate) struct PolicySlot {
+    /// Why a call may have to do more than to ask the default policy: the bits PROGRAM, QUEUES, RECORDED, WATCHED. The hot paths look
+    /// whether there is any.
+    more: Cell<u8>,
+    /// The default policy; not used beside a program's.
+    hybrid: UnsafeCell<Hybrid>,
+    program: Option<Program>,
 }
 
 /// A policy of the program.

@@ -15,6 +15,7 @@ pub(in crate::sched) mod rounds;
 pub(in crate::sched) mod spin;
 pub(in crate::sched) mod stacks;
 pub(in crate::sched) mod turns;
+pub(in crate::sched) mod walk;
 pub(in crate::sched) mod watching;
 
 use self::looks::QueueLooks;
@@ -22,9 +23,12 @@ use self::placing::Placing;
 use self::rounds::Rounds;
 use self::stacks::Stacks;
 use self::turns::Turns;
+use self::walk::Walk;
 use self::watching::Watching;
+use super::metrics::meter::Meter;
 use super::parasite::owned::{OutsideSlab, Parasites};
 use super::policy::PolicySlot;
+use super::record::recorder::Recorder;
 use super::shared::Shared;
 use super::source::Sources;
 use super::thread::{SOURCE, Thread};
@@ -60,6 +64,7 @@ pub(crate) struct Worker {
     /// Head of the list of started hosts, newest first; linked through `older` and `newer`.
     pub(in crate::sched) newest: Cell<*const Thread>,
     pub(in crate::sched) hosts: Cell<usize>,
+    pub(in crate::sched) walk: Walk,
     pub(in crate::sched) placing: Placing,
     pub(in crate::sched) stopping: Cell<bool>,
     /// The last question of the survey that this worker has answered ([`super::inspect::survey`]).
@@ -72,6 +77,8 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(in crate::sched) sources: UnsafeCell<Sources>,
     pub(in crate::sched) rounds: Rounds,
+    pub(in crate::sched) recorder: Recorder,
+    pub(in crate::sched) meter: Meter,
     pub(in crate::sched) watch: UnsafeCell<QueueLooks>,
     pub(in crate::sched) watching: Watching,
     /// It has offered itself in `WorkerShared::idle` and may be woken to look for work ([`super::idle`]).
@@ -125,6 +132,8 @@ impl Worker {
         sources: Sources,
     ) -> Self {
         let (now, workers) = (clock::ticks(), shared.remotes().len());
+        // In a simulation the recorder keeps nothing, but what it sees is measured.
+        policy.set_recorded(shared.options.simulated);
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
@@ -133,10 +142,11 @@ impl Worker {
             policy,
             parasites: Parasites::new(remote.ready.clone(), new_slab(remote.clone())),
             turns: Turns::new(),
-            stacks: Stacks::new(shared.stacks.clone(), now),
+            stacks: Stacks::new(shared.stacks.clone(), now, shared.options.simulated),
             blocks: Blocks::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
+            walk: Walk::new(),
             placing: Placing::new(),
             stopping: Cell::new(false),
             surveyed: Cell::new(0),
@@ -145,6 +155,8 @@ impl Worker {
             root: Thread::root(),
             sources: UnsafeCell::new(sources),
             rounds: Rounds::new(now),
+            recorder: Recorder::new(shared.notes(), now),
+            meter: Meter::new(shared.options.simulated),
             watch: UnsafeCell::new(QueueLooks::new(workers)),
             watching: Watching::new(workers),
             lies_idle: Cell::new(false),
@@ -239,6 +251,21 @@ impl Worker {
         id
     }
 
+    /// The number of the thread that runs, as the parent of what it spawns; 0 if it has none. Of a stackless parasite it is known
+    /// with debug assertions only: it would cost more than the spawn.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn spawner(&self) -> u64 {
+        let me = self.running_ref();
+        match me.polled() {
+            None => me.label.id.get(),
+            // SAFETY: it is polled by this thread, so it is alive.
+            #[cfg(debug_assertions)]
+            Some(task) => unsafe { task.as_ref() }.number(),
+            #[cfg(not(debug_assertions))]
+            Some(_) => 0,
+        }
+    }
+
     /// Enters a host into the list of started hosts.
     pub(in crate::sched) fn enlist(&self, thread: NonNull<Thread>) {
         let newest = self.newest.get();
@@ -260,6 +287,9 @@ impl Worker {
     /// Takes a host that has ended out of the list.
     pub(in crate::sched) fn delist(&self, thread: &Thread) {
         let (older, newer) = (thread.older.get(), thread.newer.get());
+        if ptr::eq(self.walk.next.get(), thread) {
+            self.walk.next.set(older);
+        }
         // SAFETY: neighbours in the list are listed, so alive.
         match unsafe { newer.as_ref() } {
             Some(newer) => newer.older.set(older),
@@ -281,7 +311,11 @@ impl Worker {
 
 /// A slab without memory, whose blocks lead to the worker of `remote`.
 pub(crate) fn new_slab(remote: Arc<WorkerShared>) -> Slab {
-    Slab::new(Arc::into_raw(remote).cast(), remote_is_free)
+    let slabs = Arc::as_ptr(&remote);
+    let slab = Slab::new(Arc::into_raw(remote).cast(), remote_is_free);
+    // SAFETY: the slab has a count of it.
+    unsafe { &*slabs }.note_slab(&slab);
+    slab
 }
 
 /// Drops the slab's reference count of the worker's shared state; called when the last block of the slab has

@@ -10,6 +10,8 @@ pub(in crate::sched) struct PeerView {
     pub(in crate::sched) attached: u64,
     /// The number of ready parasites when none of them could be taken.
     pub(in crate::sched) barren: usize,
+    /// How many looks have gone by since.
+    pub(in crate::sched) spared: u32,
     /// Its inbox holds many entries that only that worker can handle.
     pub(in crate::sched) clogged: bool,
 }

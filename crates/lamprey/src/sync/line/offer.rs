@@ -14,6 +14,7 @@
 use super::{Line, LockKind, want_of};
 use crate::channel::{At, WaitNode};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
+use crate::sched::parts::Told;
 use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -27,6 +28,8 @@ pub trait Claim {
     type Output;
     fn line(&self) -> &Line<Self::Kind>;
     fn want(&self) -> u32;
+    /// What it waits for, for who looks at the thread.
+    fn tell(&self, told: &mut Told<'_>);
     /// Creates the result: `got` is the last value of `want`, or `None` if the caller must not wait.
     /// `is_future`: the result is for a future that may move to another thread, not for the calling thread.
     /// Called once.
@@ -116,6 +119,10 @@ impl<C: Claim> Steps for LineOffer<C> {
     }
 
     fn decide(&self, _: bool) {}
+
+    fn tell(&self, told: &mut Told<'_>) {
+        self.claim.tell(told);
+    }
 
     fn refuse(&self) -> bool {
         self.state.set(LineOfferState::Refused);

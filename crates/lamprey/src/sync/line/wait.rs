@@ -5,7 +5,7 @@ use super::{Line, LockKind, want_of};
 use crate::channel::{At, PendingWake, WaitNode};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
-use crate::sched::{self, Wait};
+use crate::sched::{self, On};
 use crate::sync_shim::left_out;
 use std::mem::MaybeUninit;
 use std::time::Instant;
@@ -40,11 +40,11 @@ impl<S: LockKind> Line<S> {
     /// A cancelled thread unwinds from here and leaves the line unchanged: it passes a grant to the next
     /// waiter.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> LineEnd {
+    pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, on: On) -> LineEnd {
         if sched::must_not_block() {
             return self.try_acquire(want).map_or(LineEnd::Unwinding, LineEnd::Has);
         }
-        self.acquire_then(want, deadline, reason, || None)
+        self.acquire_then(want, deadline, on, || None)
     }
 
     /// [`acquire`](Self::acquire) of a thread that may block. `queued` is called after the thread has been
@@ -56,7 +56,7 @@ impl<S: LockKind> Line<S> {
         &self,
         want: u32,
         deadline: Option<Instant>,
-        reason: Wait,
+        on: On,
         queued: impl FnOnce() -> Option<PendingWake>,
     ) -> LineEnd {
         let mut queued = Some(queued);
@@ -72,7 +72,7 @@ impl<S: LockKind> Line<S> {
                 return LineEnd::Has(unsafe { want_of(&node) });
             }
             if let Some(pending_wake) = queued.take().and_then(|queued| queued()) {
-                return self.out_of_line(&node, pending_wake, reason);
+                return self.out_of_line(&node, pending_wake, on);
             }
             let mut left = None;
             let leave = || {
@@ -81,7 +81,7 @@ impl<S: LockKind> Line<S> {
                 left = Some(batch);
                 has_left
             };
-            let waited = wait::queued(reason, deadline, leave);
+            let waited = wait::queued(on, deadline, leave);
             if waited != Waited::Woken {
                 return self.after_early(&node, waited, left);
             }
@@ -102,11 +102,11 @@ impl<S: LockKind> Line<S> {
     /// Leaves the queue instead of waiting, and delivers `pending_wake`, which may run user code.
     #[cold]
     #[inline(never)]
-    fn out_of_line(&self, node: &WaitNode<u32>, pending_wake: PendingWake, reason: Wait) -> LineEnd {
+    fn out_of_line(&self, node: &WaitNode<u32>, pending_wake: PendingWake, on: On) -> LineEnd {
         // SAFETY: queued by this thread.
         let enter =
             || if unsafe { self.leave(node.queued()) } { Entered::Done } else { Entered::WakePending };
-        let _: Waited = wait::wait_again(reason, None, enter, || true);
+        let _: Waited = wait::wait_again(on, None, enter, || true);
         pending_wake.deliver(Form::AsTask);
         // SAFETY: the node is ours again.
         LineEnd::Has(unsafe { want_of(node) })

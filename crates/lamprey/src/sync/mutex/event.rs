@@ -5,6 +5,8 @@ use super::super::order::Site;
 use super::{Exclusive, HAND_OVER, LockError, Mutex, MutexGuard};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
+use crate::sched::Wait;
+use crate::sched::parts::Told;
 use std::fmt;
 
 /// The event of [`Mutex::lock_evt`].
@@ -49,6 +51,10 @@ impl<'a, T: ?Sized> Claim for LockEvt<'a, T> {
 
     fn want(&self) -> u32 {
         HAND_OVER
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(self.mutex.id.on(Wait::Lock));
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

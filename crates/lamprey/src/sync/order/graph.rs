@@ -5,10 +5,13 @@
 //!    followed.
 //! 2. `after` and `before` hold the same edges from both ends.
 //! 3. A lock that was never taken together with another is not in the graph, and neither is a dropped one.
+//! 4. No accepted edge leads to a lower level ([`levels`]).
+
+mod levels;
 
 use super::{Site, settings};
 use crate::sync_shim::watched::{Mutex, MutexGuard};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::sync::{LazyLock, PoisonError};
 
@@ -22,6 +25,9 @@ struct SeenAt {
     after: HashMap<usize, Taken>,
     /// The locks held while this one was taken.
     before: HashSet<usize>,
+    level: usize,
+    /// Those of `before` of the same level whose edges are accepted.
+    near: HashSet<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -54,14 +60,7 @@ pub(super) fn check(held: &[(usize, Site)], taken: usize, site: Site) {
 
 /// Removes a dropped lock.
 pub(super) fn forget(lock: usize) {
-    let mut graph = graph();
-    let Some(place) = graph.0.remove(&lock) else { return };
-    for after in place.after.keys() {
-        graph.0.get_mut(after).map(|other| other.before.remove(&lock));
-    }
-    for before in &place.before {
-        graph.0.get_mut(before).map(|other| other.after.remove(&lock));
-    }
+    graph().forget(lock);
 }
 
 /// The locks that were taken together with `lock`.
@@ -78,23 +77,47 @@ pub(super) fn neighbours_of(lock: usize) -> Vec<usize> {
 }
 
 impl Graph {
+    fn forget(&mut self, lock: usize) {
+        let Some(place) = self.0.remove(&lock) else { return };
+        for after in place.after.keys() {
+            self.0.get_mut(after).map(|other| other.before.remove(&lock) | other.near.remove(&lock));
+        }
+        for before in &place.before {
+            self.0.get_mut(before).map(|other| other.after.remove(&lock));
+        }
+    }
+
     /// Adds an edge; returns a report if the edge is new and contradicts earlier ones.
     fn note(&mut self, held: usize, held_at: Site, taken: usize, at: Site) -> Option<String> {
         if self.0.get(&held).is_some_and(|place| place.after.contains_key(&taken)) {
             return None;
         }
-        let text = self.path(taken, held).map(|path| self.describe(&path, held_at, at));
+        let path = self.closes_a_cycle(held, taken).then(|| self.path(taken, held)).flatten();
+        let text = path.map(|path| self.describe(&path, held_at, at));
         let edge = Taken { held_at, at, reported: text.is_some() };
-        self.0.entry(held).or_default().after.insert(taken, edge);
-        self.0.entry(taken).or_default().before.insert(held);
+        self.place(held).after.insert(taken, edge);
+        self.place(taken).before.insert(held);
+        if text.is_none() && self.level(held) == self.level(taken) {
+            self.place(taken).near.insert(held);
+        }
         text
     }
 
-    /// A path from `from` to `to`, where each lock was taken while the one before it was held.
+    fn place(&mut self, lock: usize) -> &mut SeenAt {
+        self.0.entry(lock).or_default()
+    }
+
+    /// The locks that were taken while `lock` was held, along accepted edges.
+    fn accepted_after(&self, lock: usize) -> impl Iterator<Item = usize> {
+        let after = self.0.get(&lock).into_iter().flat_map(|place| &place.after);
+        after.filter(|(_, taken)| !taken.reported).map(|(next, _)| *next)
+    }
+
+    /// A shortest path from `from` to `to`, where each lock was taken while the one before it was held.
     fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came_from = HashMap::from([(from, from)]);
-        let mut open = vec![from];
-        while let Some(lock) = open.pop() {
+        let mut open = VecDeque::from([from]);
+        while let Some(lock) = open.pop_front() {
             if lock == to {
                 let mut path = vec![to];
                 while path.last() != Some(&from) {
@@ -103,10 +126,9 @@ impl Graph {
                 path.reverse();
                 return Some(path);
             }
-            let accepted = self.0.get(&lock).into_iter().flat_map(|place| &place.after);
-            for (&next, _) in accepted.filter(|(_, taken)| !taken.reported) {
+            for next in self.accepted_after(lock) {
                 came_from.entry(next).or_insert_with(|| {
-                    open.push(next);
+                    open.push_back(next);
                     lock
                 });
             }

@@ -2,11 +2,13 @@
 //!
 //! Invariant: only the list's own thread touches it, and no borrow of it is held across code that could use
 //! the list again. An entry is stale once its lock was released elsewhere: an exclusive entry if its `turn`
-//! is not the lock's any more, a shared one if its flag is set. Stale entries are removed when the list is
-//! next used.
+//! is not the lock's any more, a shared one if its flag is set. Stale entries are passed over, and removed before the
+//! list grows.
 
 use super::watched::{Lock, Way};
 use super::{Site, settings};
+use crate::sched::inspect::holdings::{self, Holding};
+use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::thread::local::host_local;
@@ -31,32 +33,47 @@ impl Held {
     }
 }
 
+/// Of how many held locks, the latest, edges lead to a lock that is taken. To the others ways lead through those in between: each of these
+/// was taken while the one before it was held. (But not one that was taken by trying.)
+const MOST: usize = 32;
+
 type List = RefCell<Vec<Held>>;
 
 host_local! {
-    static OF_HOST: List = List::default();
-}
-
-std::thread_local! {
-    /// The list of a kernel thread that runs no host. (Not the host-local value, which is not available while
-    /// the thread's values are being dropped; locks may be taken then.)
-    static OF_OS_THREAD: List = const { RefCell::new(Vec::new()) };
+    /// Also that of a kernel thread, and of a call on a pool: in a simulation they share one kernel thread, so a `thread_local!`
+    /// would take the locks of one call for those of another.
+    static OF_THREAD: List = List::default();
 }
 
 /// Calls `f` with the calling thread's list; `None` if it has none.
 fn with<R>(f: impl FnOnce(&List) -> R) -> Option<R> {
-    match Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey()) {
-        Some(host) if host.polled().is_some() => None,
-        Some(_) => Some(OF_HOST.with(f)),
-        None => OF_OS_THREAD.try_with(f).ok(),
-    }
+    let is_polled = Worker::current().is_some_and(|worker| worker.running_ref().polled().is_some());
+    (!is_polled).then(|| OF_THREAD.with(f))
+}
+
+/// The locks that a thread holds, for reports.
+///
+/// # Safety
+/// The thread is a suspended one of the calling kernel thread's worker, and stays so during the call.
+unsafe fn of(thread: &Thread) -> Vec<Holding> {
+    let all = |list: &List| {
+        // No borrow is held across a switch (invariant).
+        let held = list.borrow();
+        let held = held.iter().filter(|held| !held.is_stale());
+        held.map(|held| Holding { lock: held.lock.place(), site: held.site }).collect()
+    };
+    // SAFETY: as promised by the caller.
+    unsafe { OF_THREAD.of_suspended(thread, all) }.unwrap_or_default()
 }
 
 pub(super) fn push(lock: &Arc<Lock>, site: Site, shared: Option<Arc<AtomicBool>>) {
+    holdings::set_list(of);
     let held = Held { lock: lock.clone(), turn: lock.turn(), shared, site };
     with(|list| {
         let mut list = list.borrow_mut();
-        list.retain(|held| !held.is_stale());
+        if list.len() == list.capacity() {
+            list.retain(|held| !held.is_stale());
+        }
         list.push(held);
     });
 }
@@ -79,11 +96,11 @@ pub(super) fn remove(number: usize) {
 pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
     let mut again = None;
     let others = with(|list| {
-        let mut list = list.borrow_mut();
-        list.retain(|held| !held.is_stale());
-        let (same, others): (Vec<_>, Vec<_>) = list.iter().partition(|held| held.lock.number == lock.number);
-        again = same.first().map(|held| (held.site, held.shared.is_some() && way == Way::Shared));
-        others.into_iter().map(|held| (held.lock.number, held.site)).collect()
+        let list = list.borrow();
+        let same = list.iter().find(|held| held.lock.number == lock.number && !held.is_stale());
+        again = same.map(|held| (held.site, held.shared.is_some() && way == Way::Shared));
+        let others = list.iter().rev().filter(|held| held.lock.number != lock.number && !held.is_stale());
+        others.take(MOST).map(|held| (held.lock.number, held.site)).collect()
     });
     if let Some((before, shared)) = again {
         let text = format!(

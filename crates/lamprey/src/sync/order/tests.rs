@@ -62,5 +62,5 @@ fn locks_that_are_dropped_leave_nothing_in_the_graph() {
         inner.unlocked();
     }
     assert_eq!(numbers, [outer.number(); 100]);
-    assert_eq!(graph::neighbours_of(outer.number()), []);
+    assert_eq!(graph::neighbours_of(outer.number()), Vec::<usize>::new());
 }

@@ -5,6 +5,7 @@ use super::sharing::Sharing;
 use super::{LockError, RwLock};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
+use crate::sched::parts::Told;
 use crate::sync::line::{Claim, Line, LineOffer};
 use crate::sync::order::Site;
 use std::fmt;
@@ -55,6 +56,10 @@ impl<'a, T: ?Sized, M: RwMode> Claim for RwLockEvt<'a, T, M> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn want(&self) -> u32 {
         M::WANT
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(self.lock.id.on(M::REASON));
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

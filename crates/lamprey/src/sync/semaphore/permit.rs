@@ -3,6 +3,8 @@
 use super::{AcquireError, CLOSED, Permits, Semaphore};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
+use crate::sched::Wait;
+use crate::sched::parts::Told;
 use crate::sync::line::{Claim, Line, LineOffer};
 use std::fmt;
 use std::ops::Deref;
@@ -93,6 +95,10 @@ impl<S: Deref<Target = Semaphore> + Clone> Claim for AcquireEvt<S> {
 
     fn want(&self) -> u32 {
         self.n
+    }
+
+    fn tell(&self, told: &mut Told<'_>) {
+        told.tell(self.semaphore.made.on(Wait::Permit));
     }
 
     fn output(&self, got: Option<u32>, _: bool) -> Self::Output {

@@ -13,8 +13,7 @@
 //! `model::suspend` (loom), `tests/sched/source.rs`.
 
 use super::{Abandoned, Token, WakeToken};
-use crate::sched::coop;
-use crate::sched::wakers;
+use crate::sched::{self, Wait, coop, wakers};
 use crate::sync_shim::{Mutex, MutexGuard};
 use std::future::poll_fn;
 use std::mem;
@@ -76,8 +75,12 @@ impl TaskState {
 
     fn poll(&self, context: &Context<'_>) -> Poll<Result<(), Abandoned>> {
         coop::look_by_poll(context);
+        if sched::gives_way(context) {
+            return Poll::Pending;
+        }
         // Code of the program: without the lock, as is the drop of the one that it replaces.
         let waker = context.waker().clone();
+        sched::note(context, Wait::Suspend);
         let before = {
             let mut state = self.state();
             match *state {

@@ -21,7 +21,7 @@ fn nodes(count: u32) -> Box<[Node<u32>]> {
 fn an_empty_wheel_only_moves_on() {
     let wheel = Wheel::<u32>::new(0);
     assert_eq!(wheel.next_expiry(), None);
-    assert_eq!(fired(&wheel, u64::MAX), []);
+    assert_eq!(fired(&wheel, u64::MAX), [0; 0]);
     assert_eq!(wheel.len(), 0);
 }
 
@@ -36,7 +36,7 @@ fn fires_at_its_tick_and_not_before() {
             // SAFETY: `node` outlives its time in the wheel.
             unsafe { wheel.insert(&node, start + delta) };
             assert!(wheel.next_expiry().unwrap() <= start + delta);
-            assert_eq!(fired(&wheel, start + delta - 1), [], "early: {start} + {delta}");
+            assert_eq!(fired(&wheel, start + delta - 1), [0; 0], "early: {start} + {delta}");
             assert_eq!(wheel.next_expiry(), Some(start + delta), "exact when one tick away");
             assert_eq!(fired(&wheel, start + delta), [7], "late: {start} + {delta}");
             assert!(!node.is_linked());
@@ -72,7 +72,7 @@ fn one_tick_fires_in_arming_order_whatever_the_level_it_was_armed_on() {
     let (wheel, nodes) = (Wheel::new(0), nodes(4));
     let at = 3 * 4096 + 5 * 64 + 9;
     for (node, now) in nodes.iter().zip([0, 4096, 3 * 4096 + 1, at - 1]) {
-        assert_eq!(fired(&wheel, now), []);
+        assert_eq!(fired(&wheel, now), [0; 0]);
         // SAFETY: the boxed nodes outlive their time in the wheel.
         unsafe { wheel.insert(node, at) };
     }
@@ -107,7 +107,7 @@ fn a_removed_node_does_not_fire_and_leaves_no_wakeup_behind() {
             assert_eq!((wheel.len(), wheel.next_expiry()), (0, None));
         }
     }
-    assert_eq!(fired(&wheel, u64::MAX), []);
+    assert_eq!(fired(&wheel, u64::MAX), [0; 0]);
 }
 
 #[test]

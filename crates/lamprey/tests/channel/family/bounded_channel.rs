@@ -243,7 +243,7 @@ fn every_value_is_received_once_by_everyone_together() {
         senders.into_iter().for_each(Work::join);
         receivers.into_iter().map(Work::join).sum::<u64>()
     });
-    assert_eq!(sum, (0..1200).sum());
+    assert_eq!(sum, (0..1200).sum::<u64>());
 }
 
 enum Work<T> {

@@ -235,7 +235,7 @@ impl QueueState {
         let offering = self.with_lists(|lists| {
             // SAFETY: the lock is held; a closed channel has no lone waiter.
             unsafe { lists.list_alone(alone, word) };
-            match lists.meet_choice(side.other(), choice) {
+            match lists.meet_choice(side, choice) {
                 Offering::Waiting if is_closed => {
                     return if choice.synch() { Offering::Closed } else { Offering::Lost };
                 }

@@ -60,16 +60,28 @@ impl Waiters {
         }
     }
 
-    /// Takes out the oldest waiter of `side` that `choice` can meet, with both choices synched. Skips offers
-    /// of `choice` itself.
+    /// Takes out the oldest waiter of the other side that an offer of `choice` on `side` can meet, with both choices
+    /// synched. Skips offers of `choice` itself.
+    ///
+    /// If the youngest waiter of `side` is an offer of `choice`, there is nothing to search for: that offer has
+    /// searched, and whoever has come since then would have met it. Without this, a choice with many offers on both
+    /// sides would skip half of them for each of the others.
     pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering {
+        // SAFETY: null, or linked in this list, whose lock is held.
+        let youngest = unsafe { self.of(side).last().as_ref() };
+        let is_searched = youngest.is_some_and(|node| {
+            node.value.is_offer_of(choice) || left_out!(OwnYoungest) && node.value.is_offer()
+        });
+        if is_searched { Offering::Waiting } else { self.search(side.other(), choice) }
+    }
+
+    /// The search of [`meet_choice`](Self::meet_choice), among the waiters of `side`.
+    fn search(&self, side: Side, choice: &Choice) -> Offering {
         let list = self.of(side);
         loop {
-            let found = list.find(|node| match node.value.waiter() {
-                At::Offer(theirs) => !std::ptr::eq(theirs.as_ptr(), choice),
-                _ => true,
-            });
-            let Some(node) = found else { return Offering::Waiting };
+            let Some(node) = list.find(|node| !node.value.is_offer_of(choice)) else {
+                return Offering::Waiting;
+            };
             // SAFETY: linked, and the lock is held.
             let wait_node = unsafe { &node.as_ref().value };
             let both = match wait_node.waiter() {

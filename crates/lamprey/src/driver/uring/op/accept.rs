@@ -3,6 +3,7 @@
 use super::Here;
 use super::call;
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use rustix::net::SocketAddrAny;
@@ -25,7 +26,10 @@ pub(crate) fn accept(
         .flags(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK)
         .build();
     // SAFETY: the listener is borrowed and the places are on this stack until this returns.
-    let Some(answer) = (unsafe { call::perform(here, entry, Wait::Accept, None)? }) else { return Ok(None) };
+    let Some(answer) = (unsafe { call::perform(here, entry, KernelWait::on(Wait::Accept, listener), None)? })
+    else {
+        return Ok(None);
+    };
     // SAFETY: the kernel has just opened it for this answer, which nobody else has.
     let fd = unsafe { OwnedFd::from_raw_fd(answer.value()? as i32) };
     // SAFETY: the kernel has written an address of that length.

@@ -2,6 +2,7 @@
 
 use super::{Here, Performed, call, future};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use std::fs::File;
@@ -26,7 +27,14 @@ pub(crate) fn advise(
     advice: i32,
 ) -> io::Result<Option<usize>> {
     // SAFETY: the file is borrowed until this returns.
-    unsafe { call::count(here, entry(file.as_raw_fd(), offset, len, advice), Wait::File, None) }
+    unsafe {
+        call::count(
+            here,
+            entry(file.as_raw_fd(), offset, len, advice),
+            KernelWait::on(Wait::File, file),
+            None,
+        )
+    }
 }
 
 pub(crate) fn begin(here: Here, file: Arc<File>, (offset, len): (u64, u64), advice: i32) -> Performed<()> {

@@ -3,10 +3,11 @@
 use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::cancel::shield;
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 /// `Err(fd)` if the operation was not performed. Not interruptible: an interrupted one has closed the descriptor.
 ///
@@ -16,7 +17,7 @@ pub(crate) fn close(here: Here, fd: OwnedFd) -> Result<io::Result<()>, OwnedFd> 
     let Some(_place) = Place::take(here) else { return Err(fd) };
     let entry = opcode::Close::new(Fd(fd.as_raw_fd())).build();
     // SAFETY: the descriptor is this call's own.
-    match shield(|| unsafe { call::perform(here, entry, Wait::File, None) }) {
+    match shield(|| unsafe { call::perform(here, entry, KernelWait::on(Wait::File, fd.as_fd()), None) }) {
         Ok(Some(answer)) => {
             let _closed = fd.into_raw_fd();
             Ok(closed(answer))

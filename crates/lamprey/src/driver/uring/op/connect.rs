@@ -3,6 +3,7 @@
 use super::Here;
 use super::call;
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use rustix::net::addr::SocketAddrArg;
@@ -23,7 +24,7 @@ pub(crate) fn connect(
     let perform = |address: *const rustix::net::addr::SocketAddrOpaque, len| {
         let entry = opcode::Connect::new(Fd(socket.as_raw_fd()), address.cast(), len).build();
         // SAFETY: the socket is borrowed, and the address stays where it is during this call.
-        unsafe { call::perform(here, entry, Wait::Connect, deadline) }
+        unsafe { call::perform(here, entry, KernelWait::on(Wait::Connect, socket), deadline) }
     };
     // SAFETY: the pointer is used only within the call that it is given to.
     let Some(answer) = (unsafe { to.with_sockaddr(perform)? }) else { return Ok(None) };

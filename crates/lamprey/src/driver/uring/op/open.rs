@@ -2,6 +2,7 @@
 
 use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use std::ffi::{CStr, CString, c_char};
@@ -30,7 +31,9 @@ pub(crate) fn opened(answer: Answer) -> io::Result<OwnedFd> {
 pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result<Option<OwnedFd>> {
     let Some(_place) = Place::take(here) else { return Ok(None) };
     // SAFETY: the path is borrowed until this returns.
-    let answer = unsafe { call::perform(here, entry(path.as_ptr(), flags, mode), Wait::File, None)? };
+    let answer = unsafe {
+        call::perform(here, entry(path.as_ptr(), flags, mode), KernelWait::new(Wait::File, -1), None)?
+    };
     // An interrupted one is made again, as in the standard library.
     answer.filter(|answer| !answer.is_given_up()).map(opened).transpose()
 }

@@ -3,6 +3,7 @@
 use super::{Answer, Here, Performed, call, future, length};
 use crate::memory::aligned::AlignedBuf;
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use std::fs::File;
@@ -22,7 +23,7 @@ fn entry(file: RawFd, buffer: *mut u8, len: usize, at: u64) -> squeue::Entry {
 pub(crate) fn read(here: Here, file: BorrowedFd<'_>, buf: &mut [u8], at: u64) -> io::Result<Option<usize>> {
     let entry = entry(file.as_raw_fd(), buf.as_mut_ptr(), buf.len(), at);
     // SAFETY: file and buffer are borrowed until this returns.
-    unsafe { call::count(here, entry, Wait::File, None) }
+    unsafe { call::count(here, entry, KernelWait::on(Wait::File, file), None) }
 }
 
 /// Several at once, from offsets; an answer for each.
@@ -33,7 +34,7 @@ pub(crate) fn read_all(
 ) -> Vec<Option<Answer>> {
     let entries = parts.iter_mut().map(|(at, buf)| entry(file.as_raw_fd(), buf.as_mut_ptr(), buf.len(), *at));
     // SAFETY: file and buffers are borrowed until this returns.
-    unsafe { call::perform_all(here, entries, Wait::File) }
+    unsafe { call::perform_all(here, entries, KernelWait::on(Wait::File, file)) }
 }
 
 /// Reads to the buffer.

@@ -3,6 +3,7 @@
 use super::call;
 use super::{Answer, Here, length};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use std::io;
@@ -21,5 +22,5 @@ pub(crate) fn recv(
 ) -> io::Result<Option<Answer>> {
     let entry = opcode::Recv::new(Fd(socket.as_raw_fd()), buf.as_mut_ptr(), length(buf.len())).build();
     // SAFETY: socket and buffer are borrowed until this returns.
-    unsafe { call::perform(here, entry, Wait::SocketRead, deadline) }
+    unsafe { call::perform(here, entry, KernelWait::on(Wait::SocketRead, socket), deadline) }
 }

@@ -5,6 +5,7 @@
 use super::call;
 use super::{Here, length};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use std::io;
@@ -29,5 +30,5 @@ pub(crate) fn send(
         opcode::Send::new(fd, start, len).flags(libc::MSG_NOSIGNAL).build()
     };
     // SAFETY: socket and buffer are borrowed until this returns, after the kernel has done with them.
-    unsafe { call::count(here, entry, Wait::SocketWrite, deadline) }
+    unsafe { call::count(here, entry, KernelWait::on(Wait::SocketWrite, socket), deadline) }
 }

@@ -2,6 +2,7 @@
 
 use super::{Answer, Here, Kept, Performed, Place, call, future};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use rustix::fs::CWD;
@@ -33,7 +34,9 @@ pub(crate) fn stat(
     let mut place = MaybeUninit::zeroed();
     let entry = entry(fd, path.as_ptr(), flags, place.as_mut_ptr());
     // SAFETY: what is named is borrowed, or on this stack, until this returns.
-    let Some(answer) = (unsafe { call::perform(here, entry, Wait::File, None)? }) else { return Ok(None) };
+    let Some(answer) = (unsafe { call::perform(here, entry, KernelWait::on(Wait::File, fd), None)? }) else {
+        return Ok(None);
+    };
     answer.value()?;
     // SAFETY: zeros are a valid value, and the kernel has written one over them.
     Ok(Some(unsafe { place.assume_init() }))

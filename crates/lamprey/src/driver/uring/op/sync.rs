@@ -2,6 +2,7 @@
 
 use super::{Here, Kept, Performed, Place, call, future};
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
 use std::fs::File;
@@ -21,7 +22,7 @@ fn entry(file: RawFd, only_data: bool) -> squeue::Entry {
 pub(crate) fn sync(here: Here, file: BorrowedFd<'_>, only_data: bool) -> io::Result<Option<usize>> {
     let Some(_place) = Place::take(here) else { return Ok(None) };
     // SAFETY: the file is borrowed until this returns.
-    unsafe { call::count(here, entry(file.as_raw_fd(), only_data), Wait::File, None) }
+    unsafe { call::count(here, entry(file.as_raw_fd(), only_data), KernelWait::on(Wait::File, file), None) }
 }
 
 /// A file that is being synced.

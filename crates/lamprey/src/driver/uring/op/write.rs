@@ -3,6 +3,7 @@
 use super::{Answer, Here, Performed, call, future, length};
 use crate::memory::aligned::AlignedBuf;
 use crate::sched::Wait;
+use crate::sched::record::io::KernelWait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use std::fs::File;
@@ -22,14 +23,14 @@ fn entry(file: RawFd, buffer: *const u8, len: usize, at: u64) -> squeue::Entry {
 pub(crate) fn write(here: Here, file: BorrowedFd<'_>, buf: &[u8], at: u64) -> io::Result<Option<usize>> {
     let entry = entry(file.as_raw_fd(), buf.as_ptr(), buf.len(), at);
     // SAFETY: file and buffer are borrowed until this returns.
-    unsafe { call::count(here, entry, Wait::File, None) }
+    unsafe { call::count(here, entry, KernelWait::on(Wait::File, file), None) }
 }
 
 /// Several at once, at offsets; an answer for each.
 pub(crate) fn write_all(here: Here, file: BorrowedFd<'_>, parts: &[(u64, &[u8])]) -> Vec<Option<Answer>> {
     let entries = parts.iter().map(|(at, buf)| entry(file.as_raw_fd(), buf.as_ptr(), buf.len(), *at));
     // SAFETY: file and buffers are borrowed until this returns.
-    unsafe { call::perform_all(here, entries, Wait::File) }
+    unsafe { call::perform_all(here, entries, KernelWait::on(Wait::File, file)) }
 }
 
 /// Writes the buffer.

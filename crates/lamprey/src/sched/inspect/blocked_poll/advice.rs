@@ -1,6 +1,6 @@
 //! What to write instead of a blocking call, in async code.
 
-use super::symbol::Call;
+use super::call::Call;
 
 /// The calls whose form for async code has the same name with `_async` behind it.
 #[rustfmt::skip]

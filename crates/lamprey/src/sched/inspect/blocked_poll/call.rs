@@ -1,38 +1,6 @@
-//! Names of functions, as a backtrace has them.
+//! A blocking call by its short name.
 
 use std::fmt;
-use std::path::Path;
-
-/// Whose code a function is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    Lamprey,
-    Std,
-    Program,
-}
-
-/// Whose code the function of this name is: by the crate that its path, or the type that it is a method of, begins with.
-pub(super) fn origin(name: &str) -> Origin {
-    let path = name.trim_start_matches(['<', '&']).trim_start_matches("mut ").trim_start_matches("dyn ");
-    match path.split("::").next() {
-        Some("lamprey") => Origin::Lamprey,
-        Some("std" | "core" | "alloc" | "__rust_try") => Origin::Std,
-        _ => Origin::Program,
-    }
-}
-
-/// The name with a path in front of it, if it has none: debug information with lines only (`debug = "line-tables-only"`) has
-/// bare names, with or without generic arguments. A file of this crate is then known by its folder, and stands for its module.
-pub(super) fn with_module(name: String, file: Option<&Path>) -> String {
-    let is_bare = !name.starts_with('<') && !name[..name.find('<').unwrap_or(name.len())].contains("::");
-    let Some(file) = file.filter(|_| is_bare) else { return name };
-    let own = file.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).ok().and_then(Path::file_stem);
-    match own {
-        Some(module) => format!("lamprey::{}::{name}", module.display()),
-        None if file.starts_with("/rustc") => format!("std::{name}"),
-        None => name,
-    }
-}
 
 /// A call by its short name, such as `sleep` or `Receiver::recv`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -115,32 +83,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_symbol_says_whose_code_it_is_and_which_call() {
-        for (name, origin_of, text) in [
-            ("lamprey::sleep::sleep", Origin::Lamprey, "sleep"),
-            ("lamprey::channel::rendezvous::ends::Receiver<T>::recv", Origin::Lamprey, "Receiver::recv"),
-            ("<lamprey::channel::rendezvous::ends::Receiver<u8>>::recv", Origin::Lamprey, "Receiver::recv"),
-            ("<lamprey::net::tcp::TcpStream as std::io::Read>::read", Origin::Lamprey, "TcpStream::read"),
-            ("<&lamprey::net::tcp::TcpStream as std::io::Read>::read", Origin::Lamprey, "TcpStream::read"),
-            ("lamprey::driver::pool::calls::block::<(), app::main::{closure#0}>", Origin::Lamprey, "block"),
-            ("lamprey::events::algebra::Event::sync", Origin::Lamprey, "Event::sync"),
+    fn a_symbol_says_which_call() {
+        for (name, text) in [
+            ("lamprey::sleep::sleep", "sleep"),
+            ("lamprey::channel::rendezvous::ends::Receiver<T>::recv", "Receiver::recv"),
+            ("<lamprey::channel::rendezvous::ends::Receiver<u8>>::recv", "Receiver::recv"),
+            ("<lamprey::net::tcp::TcpStream as std::io::Read>::read", "TcpStream::read"),
+            ("<&lamprey::net::tcp::TcpStream as std::io::Read>::read", "TcpStream::read"),
+            ("lamprey::driver::pool::calls::block::<(), app::main::{closure#0}>", "block"),
+            ("lamprey::events::algebra::Event::sync", "Event::sync"),
             (
                 "<lamprey::events::algebra::wrap::Wrap<E, F> as lamprey::events::algebra::Event>::sync",
-                Origin::Lamprey,
                 "Wrap::sync",
             ),
             (
                 "<lamprey::channel::iter::Iter<T> as core::iter::traits::iterator::Iterator>::next",
-                Origin::Lamprey,
                 "Iter::next",
             ),
-            ("std::io::Read::read_exact", Origin::Std, "Read::read_exact"),
-            ("<&mut I as core::iter::traits::iterator::Iterator>::next", Origin::Program, "I::next"),
-            ("app::main::{{closure}}", Origin::Program, "{{closure}}"),
-            ("<app::Own as lamprey::events::algebra::Event>::sync", Origin::Program, "Own::sync"),
-            ("main", Origin::Program, "main"),
+            ("std::io::Read::read_exact", "Read::read_exact"),
+            ("<&mut I as core::iter::traits::iterator::Iterator>::next", "I::next"),
+            ("app::main::{{closure}}", "{{closure}}"),
+            ("<app::Own as lamprey::events::algebra::Event>::sync", "Own::sync"),
+            ("main", "main"),
         ] {
-            assert_eq!(origin(name), origin_of, "{name}");
             assert_eq!(call(name).to_string(), text, "{name}");
         }
     }

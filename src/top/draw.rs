@@ -1,0 +1,183 @@
+//! The screen: what the program is and does as a whole, a list, and a line for keys or an error.
+
+use super::app::{App, View};
+use super::keys::KEYS;
+use super::tables;
+use crate::text::{count, time};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// The most lines for workers.
+const WORKERS: usize = 8;
+
+pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
+    let head = head(app);
+    let workers = workers(app);
+    let heights = [
+        Constraint::Length(u16::try_from(head.len()).unwrap_or(u16::MAX)),
+        Constraint::Length(u16::try_from(workers.len()).unwrap_or(u16::MAX)),
+        Constraint::Length(1),
+        Constraint::Min(3),
+        Constraint::Length(1),
+    ];
+    let [top, middle, title, body, foot] = Layout::vertical(heights).areas(frame.area());
+    frame.render_widget(Paragraph::new(head), top);
+    frame.render_widget(Paragraph::new(workers), middle);
+    frame.render_widget(
+        Paragraph::new(heading(app)).style(Style::new().add_modifier(Modifier::REVERSED)),
+        title,
+    );
+    list(frame, app, body);
+    frame.render_widget(Paragraph::new(foot_line(app)), foot);
+}
+
+/// What the program is and does as a whole.
+fn head(app: &App) -> Vec<Line<'static>> {
+    let summary = &app.summary;
+    let [running, ready, waiting] = summary.states;
+    let mut lines = vec![
+        Line::from(vec![Span::from(summary.head.clone()).bold(), Span::from(format!(" at {}", app.address))]),
+        Line::from(format!(
+            "{} threads ({} hosts, {} parasites): {} running, {} ready, {} waiting",
+            count(summary.threads),
+            count(summary.hosts),
+            count(summary.parasites),
+            count(running),
+            count(ready),
+            count(waiting)
+        )),
+    ];
+    let rates: Vec<_> = app.rates.iter().filter(|(_, rate)| *rate >= 0.5).collect();
+    if !rates.is_empty() {
+        let rate = |(name, rate): &&(String, f64)| format!("{} {name}", count(rate.round() as u64));
+        lines.push(format!("in a second: {}", rates.iter().map(rate).collect::<Vec<_>>().join(", ")).into());
+    }
+    let pools = summary.pools.iter().filter(|pool| pool.threads != 0 || pool.queued != 0);
+    let pool = |pool: &super::data::Pool| {
+        format!(
+            "{} {} of {} busy, {} queued",
+            pool.name,
+            pool.threads.saturating_sub(pool.idle),
+            pool.threads,
+            pool.queued
+        )
+    };
+    let pools: Vec<_> = pools.map(pool).collect();
+    if !pools.is_empty() {
+        lines.push(format!("pools: {}", pools.join("; ")).into());
+    }
+    if let Some([half, most, all]) = summary.delays {
+        lines.push(
+            format!(
+                "ready threads have run within {} (half), {} (99%), {} (all)",
+                time(half),
+                time(most),
+                time(all)
+            )
+            .into(),
+        );
+    }
+    lines
+}
+
+fn workers(app: &App) -> Vec<Line<'static>> {
+    let workers = &app.summary.workers;
+    let mut order: Vec<_> = workers.iter().collect();
+    // Those that are told are those that matter, where there are many.
+    if workers.len() > WORKERS {
+        order
+            .sort_by_key(|worker| std::cmp::Reverse((worker.held, !worker.running.is_empty(), worker.ready)));
+    }
+    let mut lines: Vec<_> = order
+        .iter()
+        .take(WORKERS)
+        .map(|worker| {
+            let mut line = format!(
+                "worker {:<4} {:>6} ready {:>8} living",
+                worker.name,
+                count(worker.ready),
+                count(worker.living)
+            );
+            if !worker.running.is_empty() {
+                line += &format!("  runs {}", worker.running);
+            }
+            if let Some(held) = worker.held {
+                line += &format!(", held up for {}", time(held));
+            }
+            let is_held = !worker.running.is_empty() || worker.held.is_some();
+            Line::styled(line, if is_held { Style::new().fg(Color::Yellow) } else { Style::new() })
+        })
+        .collect();
+    if workers.len() > WORKERS {
+        lines.push(format!("and {} more workers", workers.len() - WORKERS).into());
+    }
+    let missing = app.missing.iter().map(|text| Line::styled(text.clone(), Style::new().fg(Color::Yellow)));
+    lines.extend(missing);
+    lines
+}
+
+/// What the list is.
+fn heading(app: &App) -> String {
+    let place = app.place();
+    let mut text = match &place.view {
+        View::Groups => format!("threads that wait alike, by {}", app.order.name()),
+        View::Reasons => "reasons".to_owned(),
+        View::Sites => "spawn sites".to_owned(),
+        View::Threads(None) => format!("{} threads", app.page.total),
+        View::Threads(Some((_, name))) => format!("{} {name}", app.page.total),
+        View::Thread { id, name, .. } => format!("thread {id} {name}"),
+        View::Stuck => "threads that wait for each other".to_owned(),
+        View::Help => "keys".to_owned(),
+    };
+    if !place.search.is_empty() {
+        text += &format!(", with `{}`", place.search);
+    }
+    text
+}
+
+fn list(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
+    // One line is the table's head.
+    app.height = usize::from(area.height).saturating_sub(1);
+    let selected = app.place().selected;
+    match &app.place().view {
+        View::Groups => tables::groups(frame, area, &app.groups(), selected),
+        View::Reasons | View::Sites => tables::sums(frame, area, &app.sums(), selected),
+        View::Threads(_) => tables::threads(frame, area, app),
+        View::Thread { .. } | View::Stuck => {
+            let lines = app.lines.iter().skip(selected).take(usize::from(area.height));
+            frame.render_widget(
+                Paragraph::new(lines.map(|line| Line::from(&**line)).collect::<Vec<_>>()),
+                area,
+            );
+        }
+        View::Help => {
+            let lines = KEYS.iter().map(|(key, what)| Line::from(format!("{key:<28} {what}")));
+            frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
+        }
+    }
+}
+
+fn foot_line(app: &App) -> Line<'static> {
+    if let Some(error) = &app.error {
+        return Line::styled(
+            format!("{error} (tries again)"),
+            Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+        );
+    }
+    if app.is_typing {
+        return Line::from(format!("search: {}_", app.place().search));
+    }
+    if !app.has_keys {
+        return Line::default();
+    }
+    let paused = if app.is_paused { "PAUSED (p goes on)  " } else { "" };
+    Line::styled(
+        format!(
+            "{paused}? keys  Enter open  Esc back  / search  s sort  g groups  r reasons  w sites  t threads  x stuck  q quit"
+        ),
+        Style::new().add_modifier(Modifier::DIM),
+    )
+}
