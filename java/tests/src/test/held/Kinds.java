@@ -216,7 +216,7 @@ public class Kinds {
             }
             Thread.sleep(300);
             for (String p : places) {
-                System.out.println(p + " " + count(said.toString(), "second: Kinds$" + p + "(Kinds.java"));
+                System.out.println(p + " " + count(said.toString(), ": Kinds$" + p + "(Kinds.java"));
             }
         }
         Foreign.release();
@@ -231,7 +231,7 @@ public class Kinds {
             Thread.sleep(20);
         }
         String text = said.toString();
-        System.out.println("messages " + count(text, "lamprey: ") + ", computing " + count(text, "Kinds.compute") + ", callers " + (count(text, "at Kinds.lambda$main$") > 0));
+        System.out.println("messages " + (count(text, "lamprey: ") - count(text, "it computes")) + ", computing " + (count(text, "it computes") > 1) + ", callers " + (count(text, "at Kinds.lambda$main$") > 0));
         if (System.getProperty("show") != null) {
             System.out.println(text);
         }

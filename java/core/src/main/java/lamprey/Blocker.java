@@ -1,5 +1,7 @@
 package lamprey;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
@@ -17,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
  * <p><b>Interrupt, time limit, failed suspension.</b> These first ask {@link #withdraw}. A subclass whose right to deliver is decided elsewhere (a choice
  * among several offers, say) decides there and returns false if a delivery has already been decided on: the thread then goes on waiting for it.
  *
- * <p><b>Memory.</b> 24 bytes; a subclass with up to three references has 32.
+ * <p><b>Memory.</b> 24 bytes; a subclass with one or two references has 32.
  */
 public abstract class Blocker {
     /** Why a wait ends without a delivery. */
@@ -45,6 +47,8 @@ public abstract class Blocker {
     }
 
     final PicoThread thread;
+    /** When the wait began, by {@link CoarseClock}. */
+    final int since = CoarseClock.now();
     private volatile Object outcome;
 
     /** A wait of the calling thread. */
@@ -83,9 +87,17 @@ public abstract class Blocker {
         return WaitReason.OTHER;
     }
 
-    /** More about it, for a dump; may be null. */
+    /** More about it, for a dump; may be null. Calls no code of the program. */
     protected String detail() {
         return null;
+    }
+
+    /**
+     * The threads each of which must go on before the wait can end, as far as they are known: who has the lock, who is joined. Asked at any moment, from any thread; never blocks. A wait
+     * that somebody else may end has none.
+     */
+    protected List<PicoThread> holders() {
+        return Collections.emptyList();
     }
 
     /**

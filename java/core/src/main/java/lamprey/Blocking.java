@@ -3,24 +3,46 @@ package lamprey;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.Primitive;
+import lamprey.instrument.RuntimeThread;
 
 /** Calls that block a kernel thread, as they are not written for light threads: a pool of kernel threads makes them, and the light thread waits. */
 public final class Blocking {
     private static final MethodInfo CALL = MethodInfo.primitive(Blocking.class, "call", "(Ljava/util/concurrent/Callable;)Ljava/lang/Object;");
 
     /** As many kernel threads as there are calls at a time; each is kept for a minute. */
-    private static final ExecutorService POOL = Executors.newCachedThreadPool(r -> {
-        Thread t = new Thread(r, "lamprey-blocking");
-        t.setDaemon(true);
-        return t;
-    });
+    private static final ExecutorService POOL = Executors.newCachedThreadPool(r -> new RuntimeThread(r, "lamprey-blocking"));
+    /** Calls that have been asked for, and those that have ended: equal if none is under way. Read in the other order. */
+    private static final AtomicLong BEGUN = new AtomicLong();
+    private static final AtomicLong ENDED = new AtomicLong();
 
     private Blocking() {}
 
     static void execute(Runnable task) {
-        POOL.execute(task);
+        BEGUN.incrementAndGet();
+        boolean accepted = false;
+        try {
+            POOL.execute(() -> {
+                try {
+                    task.run();
+                } finally {
+                    ENDED.incrementAndGet();
+                }
+            });
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                ENDED.incrementAndGet();
+            }
+        }
+    }
+
+    /** How many calls there have been; -1 while one is under way. */
+    static long callsAtRest() {
+        long ended = ENDED.get();
+        return BEGUN.get() == ended ? ended : -1;
     }
 
     /** The wait for such a call. An interrupt is passed on to the kernel thread; the wait ends when the call does. */

@@ -144,6 +144,9 @@ final class Carrier extends CarrierThread {
         Object value = null;
         Throwable error = null;
         Blocker b = t.blocker;
+        if (Flight.on) {
+            Flight.resumes(t, b);
+        }
         if (b != null) {
             t.blocker = null;
             Timer timer = t.timer;
@@ -163,6 +166,7 @@ final class Carrier extends CarrierThread {
         running = t;
         boolean suspended;
         Throwable thrown = null;
+        Flight.Event run = Flight.on ? Flight.runs() : null;
         try {
             suspended = t.resumeOn(execution(), value, error);
         } catch (Throwable e) {
@@ -170,6 +174,9 @@ final class Carrier extends CarrierThread {
             thrown = e;
         }
         running = null;
+        if (run != null) {
+            Flight.ran(run, t);
+        }
         if (suspended) {
             settle(t);
         } else {
@@ -186,6 +193,9 @@ final class Carrier extends CarrierThread {
         }
         if (t.registered == 0) {
             runtime.registry.add(t);
+        }
+        if (Flight.on) {
+            Flight.blocks(t);
         }
         if (!park(t, b)) {
             queue.ready(t);

@@ -2,17 +2,14 @@ package lamprey;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import lamprey.instrument.RuntimeThread;
 
 /**
  * The end of the JVM, asked for by a light thread. {@link Runtime#exit} returns only when the JVM has ended, after the shutdown hooks; a light thread that called it would keep
  * its carrier from the threads that the hooks may wait for. So one kernel thread makes the calls, one after the other, and the light thread waits, as a rule for ever.
  */
 public final class Exit {
-    private static final ExecutorService KERNEL = Executors.newSingleThreadExecutor(r -> {
-        Thread t = new Thread(r, "lamprey-exit");
-        t.setDaemon(true);
-        return t;
-    });
+    private static final ExecutorService KERNEL = Executors.newSingleThreadExecutor(r -> new RuntimeThread(r, "lamprey-exit"));
 
     private Exit() {}
 

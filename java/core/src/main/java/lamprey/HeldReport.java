@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import lamprey.instrument.Transformed;
 
 /**
- * The messages about carriers that are held, on {@code System.err}: once for each place. They are made and printed by a thread of {@link Blocking}'s pool, as loading classes and printing may block, and
+ * The messages about carriers that are held or kept, on {@code System.err}: once for each place. They are made and printed by a thread of {@link Blocking}'s pool, as loading classes and printing may block, and
  * the watch must not.
  */
 final class HeldReport {
@@ -21,19 +21,36 @@ final class HeldReport {
     private final Carrier carrier;
     private final PicoThread thread;
     private final HeldStack stack;
+    /** For how long it has been held, about so. */
+    private final long nanos;
+    private final boolean computes;
 
-    private HeldReport(PicoRuntime runtime, Carrier carrier, PicoThread thread, HeldStack stack) {
+    private HeldReport(PicoRuntime runtime, Carrier carrier, PicoThread thread, HeldStack stack, long nanos, boolean computes) {
+        this.nanos = nanos;
+        this.computes = computes;
         this.runtime = runtime;
         this.carrier = carrier;
         this.thread = thread;
         this.stack = stack;
     }
 
-    /** A carrier has been held for a second. */
-    static void of(PicoRuntime r, Carrier c, PicoThread t, HeldStack stack) {
-        if (PLACES.size() < MOST && PLACES.add(stack.place())) {
-            HeldReport report = new HeldReport(r, c, t, stack);
-            Blocking.execute(() -> System.err.println(report.text()));
+    /** A carrier is held by a thread that waits. */
+    static void of(PicoRuntime r, Carrier c, PicoThread t, HeldStack stack, long nanos) {
+        new HeldReport(r, c, t, stack, nanos, false).print();
+    }
+
+    /** A carrier is kept by a thread that computes. */
+    static void ofComputing(PicoRuntime r, Carrier c, PicoThread t, HeldStack stack, long nanos) {
+        new HeldReport(r, c, t, stack, nanos, true).print();
+    }
+
+    private void print() {
+        if (PLACES.size() < MOST && PLACES.add(computes ? "computes: " + stack.method() : stack.place())) {
+            Blocking.execute(() -> {
+                String text = text();
+                System.err.println(text);
+                Flight.held(carrier, thread, text);
+            });
         }
     }
 
@@ -47,9 +64,12 @@ final class HeldReport {
 
     private String text() {
         StringBuilder text = new StringBuilder("lamprey: light thread \"").append(thread.getName()).append("\" #").append(thread.threadId()).append(" has held the carrier ")
-            .append(carrier.getName()).append(" for more than a second: ");
+            .append(carrier.getName()).append(" for ").append(ThreadRow.seconds(nanos)).append(": ");
         StackTraceElement culprit = stack.culprit();
-        if (stack.isHeldWait()) {
+        if (computes) {
+            text.append("it computes, and something is ready behind it. Threads take turns only where they wait: call Thread.yield() every millisecond or so, or compute in a kernel thread:"
+                + " Blocking.call(() -> ..)").append(SEE);
+        } else if (stack.isHeldWait()) {
             text.append("it waits in a static initialiser, ").append(show(stack.initialiser())).append(", which cannot be suspended. Who uses the class waits, too; this may be a deadlock.")
                 .append(meanwhile()).append(" Do not wait in static initialisers").append(SEE);
         } else if (stack.waitsForClass()) {

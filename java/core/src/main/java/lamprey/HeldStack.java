@@ -39,7 +39,11 @@ final class HeldStack {
     }
 
     private static boolean isOfTheRuntime(StackTraceElement e) {
-        String type = e.getClassName();
+        return isOfTheRuntime(e.getClassName());
+    }
+
+    /** Whether a class is the runtime's. */
+    static boolean isOfTheRuntime(String type) {
         return type.startsWith("lamprey.") && OF_THE_RUNTIME.contains(type.substring(0, type.lastIndexOf('.')));
     }
 
@@ -112,6 +116,12 @@ final class HeldStack {
     /** The calls from the culprit outwards, the culprit first, without those of the runtime. */
     StackTraceElement[] callers() {
         return Arrays.stream(stack).skip(culprit).filter(e -> !isOfTheRuntime(e)).toArray(StackTraceElement[]::new);
+    }
+
+    /** The method of {@link #culprit}, without the line. */
+    String method() {
+        StackTraceElement c = culprit();
+        return c == null ? "" : c.getClassName() + "." + c.getMethodName();
     }
 
     /** Where the carrier is held: the same for the same place. */

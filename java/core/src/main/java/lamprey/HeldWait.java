@@ -79,6 +79,11 @@ final class HeldWait {
         }
     }
 
+    /** Whether it goes on. */
+    boolean isOpen() {
+        return !woken;
+    }
+
     /** The wait has ended. */
     void wake() {
         woken = true;

@@ -110,6 +110,11 @@ final class Idlers {
         return idleCount == 0 && searching.get() == 0;
     }
 
+    /** Whether so many carriers wait for work, and none looks for it. After true, what they have counted before is seen. */
+    boolean areIdle(int n) {
+        return searching.get() == 0 && idleCount == n;
+    }
+
     private PicoThread search(Carrier c) {
         if (runtime.crew.isReplaced(c)) {
             return null;

@@ -6,13 +6,23 @@ import java.util.concurrent.locks.LockSupport;
 final class KernelParking {
     private KernelParking() {}
 
+    /** A wait for the permit: another object for each, so that whoever looks twice sees whether it is the same one ({@link Standstill}). */
+    static final class PermitWait {
+        final PicoThread thread;
+
+        PermitWait(PicoThread thread) {
+            this.thread = thread;
+        }
+    }
+
     static void park(long nanos) {
         PicoThread t = PicoThread.currentThread();
+        Object wait = new PermitWait(t);
         t.blocker = Parking.PERMIT;
         if (nanos == Long.MAX_VALUE) {
-            LockSupport.park(Parking.PERMIT);
+            LockSupport.park(wait);
         } else {
-            LockSupport.parkNanos(Parking.PERMIT, nanos);
+            LockSupport.parkNanos(wait, nanos);
         }
         t.blocker = null;
     }

@@ -115,7 +115,7 @@ final class KernelThreads {
         }
         if (caller != null) {
             // Nobody tells a light thread of the end of a kernel thread: another kernel thread waits for it.
-            LightThread.Joiner j = new LightThread.Joiner(caller.running);
+            LightThread.Joiner j = new LightThread.Joiner(caller.running, null);
             Blocking.execute(() -> {
                 try {
                     k.join();

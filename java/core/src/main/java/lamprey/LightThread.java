@@ -1,5 +1,7 @@
 package lamprey;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
@@ -68,6 +70,9 @@ abstract class LightThread extends Coroutine {
         volatile Thread kernel;
         /** While it waits together with its carrier; else null. */
         volatile HeldWait held;
+        /** The wait, and the wake, that the flight recorder is told of when they are over. Of whoever may touch the thread's wait. */
+        Flight.Event block;
+        Flight.Event wake;
         PicoThread.UncaughtExceptionHandler handler;
         /** In bytes, as the program has asked for it; 0 if it has not. */
         long stackSize;
@@ -132,6 +137,9 @@ abstract class LightThread extends Coroutine {
     final void wake() {
         Thread k = kernel();
         HeldWait h = details == null ? null : details.held;
+        if (Flight.on && k == null) {
+            Flight.wakes(this);
+        }
         if (k != null) {
             LockSupport.unpark(k);
         } else if (h != null) {
@@ -330,7 +338,7 @@ abstract class LightThread extends Coroutine {
         final IVar<Void> end = new IVar<>();
 
         Ending() {
-            super(null);
+            super(null, null);
         }
 
         @Override
@@ -345,11 +353,14 @@ abstract class LightThread extends Coroutine {
 
     /** A wait for the end of a thread. */
     static class Joiner extends Blocker {
-        static final Joiner ENDED = new Joiner(null);
+        static final Joiner ENDED = new Joiner(null, null);
+        /** Whose end is waited for. */
+        final PicoThread joined;
         Joiner next;
 
-        Joiner(PicoThread waiting) {
+        Joiner(PicoThread waiting, PicoThread joined) {
             super(waiting);
+            this.joined = joined;
         }
 
         /** After it has been completed: by the end, or as the thread was lost. */
@@ -358,6 +369,16 @@ abstract class LightThread extends Coroutine {
         @Override
         protected WaitReason reason() {
             return WaitReason.JOIN;
+        }
+
+        @Override
+        protected String detail() {
+            return joined == null ? null : "it joins " + joined.shown();
+        }
+
+        @Override
+        protected List<PicoThread> holders() {
+            return joined == null ? Collections.emptyList() : Collections.singletonList(joined);
         }
     }
 

@@ -190,7 +190,7 @@ public final class Parking {
             KernelThreads.join(thread.kernel(), nanos, c, primitive);
             return;
         }
-        LightThread.Joiner j = new LightThread.Joiner(c != null ? c.running : PicoThread.currentThread());
+        LightThread.Joiner j = new LightThread.Joiner(c != null ? c.running : PicoThread.currentThread(), thread);
         if ((thread.state & LightThread.STARTED) == 0 || !thread.add(j)) {
             return; // an interrupt of the caller stays set, as there is nothing to wait for
         }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import lamprey.instrument.Execution;
 import lamprey.instrument.OtherMode;
+import lamprey.instrument.RuntimeThread;
 import lamprey.instrument.Suspendable;
 
 /**
@@ -20,12 +21,19 @@ import lamprey.instrument.Suspendable;
  */
 public final class PicoRuntime implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    /** How many have been made before, and one. */
+    final int number = NUMBER.incrementAndGet();
     /** The stack that kernel threads have on most systems. */
     private static final long USUAL_STACK = 1 << 20;
 
     final Backend backend;
     /** How many frames a suspended thread may have. */
     final int maxDepth;
+    /** Whether {@link Standstill} may end it. */
+    final boolean deadlocks;
+    /** For how long a carrier may be held until that is told, in nanoseconds. */
+    final long stuckAfter;
     final Crew crew;
     final Inbox inbox = new Inbox();
     final Timers timers = new Timers();
@@ -63,6 +71,7 @@ public final class PicoRuntime implements AutoCloseable {
                 if (signal != null) {
                     DumpSignal.install(signal, made);
                 }
+                Settings.serve();
             } catch (RuntimeException e) {
                 refused = e;
             }
@@ -75,13 +84,16 @@ public final class PicoRuntime implements AutoCloseable {
         backend = b.backend;
         virtual = b.simulated ? new VirtualClock() : null;
         maxDepth = b.maxDepth;
+        deadlocks = b.deadlocks;
+        stuckAfter = b.stuckAfter;
         ReadyQueue[] queues = new ReadyQueue[backend == Backend.COROUTINES ? b.carriers : 0];
         for (int i = 0; i < queues.length; i++) {
             queues[i] = queue(b);
         }
         // A simulation has one carrier, whatever happens: the seed alone decides.
-        crew = new Crew(this, queues, b.simulated ? 0 : b.extraCarriers, "lamprey-" + NUMBER.incrementAndGet() + "-");
+        crew = new Crew(this, queues, b.simulated ? 0 : b.extraCarriers, "lamprey-" + number + "-");
         crew.start();
+        Inspect.register(this);
     }
 
     private ReadyQueue queue(Builder b) {
@@ -141,6 +153,8 @@ public final class PicoRuntime implements AutoCloseable {
         private boolean simulated;
         private int extraCarriers = 256;
         private int maxDepth = Execution.MAX_DEPTH;
+        private boolean deadlocks = Settings.deadlocks();
+        private long stuckAfter = Settings.stuckAfter();
 
         private Builder() {}
 
@@ -174,6 +188,30 @@ public final class PicoRuntime implements AutoCloseable {
                 throw new IllegalArgumentException("a depth of " + n + "; it must be 100 at least");
             }
             maxDepth = n;
+            return this;
+        }
+
+        /**
+         * Whether a deadlock is noticed: true if this is not called, and {@code -Dlamprey.deadlocks=off} is not given. When all threads of all runtimes wait, and nothing is under way in
+         * the process that could wake one, the runtime prints who waits for what, and stops: {@link #call} throws a {@link DeadlockError}. That is so while nothing is waited for that comes
+         * from outside (a time, a socket, a name server, a call of {@link Blocking}), and there is no kernel thread but those of the JVM, of this library, and those that wait in one of its
+         * calls. False says that a wake may come from where nobody sees it: from code in C that attaches itself to the JVM, a handler of a signal, a finalizer, a hook that a library has registered for
+         * the end. One such runtime is enough. {@link #external} says it for a time. The back-ends {@link Backend#VIRTUAL} and {@link Backend#PLATFORM} notice none.
+         */
+        public Builder deadlocks(boolean noticed) {
+            deadlocks = noticed;
+            return this;
+        }
+
+        /**
+         * How long a thread may hold its carrier, while others are ready that wait for it, until that is told on {@code System.err}: who, where, and what to do. 100 milliseconds if this is not
+         * called and {@code -Dlamprey.stuckAfter=..} (in milliseconds, or {@code off}) is not given. Each place is told once. It is looked at ten times a second.
+         */
+        public Builder stuckAfter(long time, TimeUnit unit) {
+            if (time < 0) {
+                throw new IllegalArgumentException(time + " " + unit + "; a time cannot be negative");
+            }
+            stuckAfter = unit.toNanos(time);
             return this;
         }
 
@@ -240,7 +278,7 @@ public final class PicoRuntime implements AutoCloseable {
      * Runs {@code main} as a light thread, waits until all threads that are no daemons have ended, and returns its result, or throws what it has thrown. Blocks the
      * caller, a kernel thread or a light thread of another runtime.
      *
-     * @throws DeadlockError in a simulation: no thread can go on
+     * @throws DeadlockError if no thread can ever go on: see {@link Builder#deadlocks}
      * @throws IllegalStateException if called by a light thread of this runtime, or after {@link #close()}; if the class of {@code main} has been
      *     transformed for the other mode; in a simulation also if it has not been transformed
      */
@@ -453,7 +491,8 @@ public final class PicoRuntime implements AutoCloseable {
 
     // ---- The end.
 
-    private boolean quiescent() {
+    /** Whether all threads that are no daemons have ended. */
+    boolean quiescent() {
         long ended = endedOutside.get() + crew.ended();
         long started = startedOutside.get() + crew.started();
         return started == ended;
@@ -471,7 +510,7 @@ public final class PicoRuntime implements AutoCloseable {
     /**
      * Waits until all threads that are no daemons have ended. For kernel threads; blocks the caller. An interrupt stays set, and does not end the wait.
      *
-     * @throws DeadlockError in a simulation: no thread can go on
+     * @throws DeadlockError if no thread can ever go on: see {@link Builder#deadlocks}
      */
     public void awaitEnd() {
         faultIsThrown = true;
@@ -481,14 +520,19 @@ public final class PicoRuntime implements AutoCloseable {
     private void awaitEndOrFault() {
         boolean interrupted = false;
         endAwaited = true;
-        synchronized (endLock) {
-            while (!quiescent() && !stopped) {
-                try {
-                    endLock.wait();
-                } catch (InterruptedException e) {
-                    interrupted = true;
+        Standstill.waitsForTheEnd(true);
+        try {
+            synchronized (endLock) {
+                while (!quiescent() && !stopped) {
+                    try {
+                        endLock.wait();
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
                 }
             }
+        } finally {
+            Standstill.waitsForTheEnd(false);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -507,12 +551,12 @@ public final class PicoRuntime implements AutoCloseable {
             }
             kept = true;
         }
-        Thread t = new Thread(() -> {
+        Thread t = new RuntimeThread(() -> {
             for (boolean again = true; again;) {
                 try {
                     awaitEndOrFault();
                 } catch (Throwable e) {
-                    if (!faultIsThrown) {
+                    if (!faultIsThrown && !(e instanceof DeadlockError && virtual == null)) {
                         e.printStackTrace();
                     }
                     return;
@@ -561,15 +605,22 @@ public final class PicoRuntime implements AutoCloseable {
         shutdown();
     }
 
-    /** A carrier cannot go on. */
+    /** A carrier cannot go on. Its report is whole before anybody who waits for the runtime hears of the fault. */
     void broken(Throwable e) {
-        fault = e;
-        stopped = true;
         try {
             if (!(e instanceof DeadlockError)) {
                 System.err.print("lamprey: a carrier has failed, the runtime stops: ");
                 e.printStackTrace();
             }
+        } finally {
+            fault = e;
+            stopped = true;
+            stopAll();
+        }
+    }
+
+    private void stopAll() {
+        try {
             shutdown();
         } finally {
             // There may be no memory left to tell anybody; but those that keep the JVM alive must end.
@@ -650,6 +701,12 @@ public final class PicoRuntime implements AutoCloseable {
 
     // ---- I/O and other things that come from outside.
 
+    /** Whether anything is under way that may make a thread ready, but for running threads. */
+    boolean expectsSomething() {
+        IoSource s = io;
+        return starting.get() > 0 || external.get() > 0 || timers.earliest() != Long.MAX_VALUE || !inbox.isEmpty() || s != null && s.isWaitedFor();
+    }
+
     /** Sets the source of I/O that an idle carrier waits in. Once. */
     public synchronized void io(IoSource source) {
         if (io != null && io != source) {
@@ -667,7 +724,7 @@ public final class PicoRuntime implements AutoCloseable {
         inIo.set(false);
     }
 
-    /** More, or fewer, kernel threads will wake a thread of this runtime: in a simulation, it is no deadlock to wait for them. */
+    /** So many more, or fewer, wakes of threads of this runtime will come from outside: it is no deadlock to wait for them. From any thread. */
     public void external(int change) {
         external.addAndGet(change);
         if (change < 0) {
@@ -701,7 +758,7 @@ public final class PicoRuntime implements AutoCloseable {
         }
         // Once more, after the counts: a thread that has been started, or woken, from outside since the first look is in the inbox.
         if (!quiescent() && starting.get() == 0 && external.get() == 0 && inbox.isEmpty()) {
-            broken(new DeadlockError(dump()));
+            broken(DeadlockError.ofSimulation(dump()));
         }
         return stopped;
     }

@@ -653,6 +653,29 @@ public class PicoThread extends LightThread implements Runnable {
         return frames();
     }
 
+    /** Whether this is its number, in digits. Gives it none. */
+    final boolean isNumber(String digits) {
+        Details d = details;
+        if (d == null) {
+            return false;
+        }
+        synchronized (d) {
+            return d.id != 0 && digits.equals(Long.toString(d.id));
+        }
+    }
+
+    /** Its name and number, as messages show them. */
+    final String shown() {
+        return "\"" + getName() + "\" #" + threadId();
+    }
+
+    /** Its name; null if it was given none. Makes up none. */
+    final String givenName() {
+        Details d = details;
+        Thread k = d == null || runtime != null ? null : d.kernel;
+        return d == null ? null : d.name == null && k != null ? k.getName() : d.name;
+    }
+
     @Override
     public String toString() {
         return "Thread[#" + threadId() + "," + getName() + "," + priority + "]";

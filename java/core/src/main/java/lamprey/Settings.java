@@ -1,13 +1,16 @@
 package lamprey;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 /** The system properties that {@link PicoRuntime#standard()} obeys. A name or a value that is wrong is an error: a setting that is not obeyed would not be noticed. */
 final class Settings {
     /** Without the prefix. The last ones are of the build, which hands them on to the tests that it runs. */
-    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "dump", "extraCarriers", "maxDepth", "scheduler", "simulate", "traces", "dns.servers");
+    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "deadlocks", "dump", "extraCarriers", "inspect", "maxDepth", "scheduler", "simulate", "stuckAfter", "traces", "dns.servers");
     private static final List<String> OF_THE_PLUGIN = Arrays.asList("everything", "failOnRefusal", "mode", "rewrite", "skip", "verbose");
     private static final String PREFIX = "lamprey.";
 
@@ -44,6 +47,42 @@ final class Settings {
             b.scheduler(Schedulers.named(policy, number));
         }
         return b;
+    }
+
+    /** Opens the endpoint that was asked for. */
+    static void serve() {
+        String address = System.getProperty("lamprey.inspect");
+        if (address != null) {
+            try {
+                String token = System.getProperty("lamprey.inspect.token");
+                InetSocketAddress at = (token == null ? Inspect.serve(address) : Inspect.serveWithToken(address, token)).address();
+                System.err.println("lamprey: http:/" + at + "/ tells what this program does");
+            } catch (IOException | RuntimeException e) {
+                throw new IllegalArgumentException("-Dlamprey.inspect=" + address + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /** How long a carrier may be held until that is told, in nanoseconds, by every runtime whose builder is not told otherwise. */
+    static long stuckAfter() {
+        String value = System.getProperty("lamprey.stuckAfter", "100");
+        if (value.equals("off")) {
+            return Long.MAX_VALUE;
+        }
+        long millis = number("lamprey.stuckAfter", value, "how many milliseconds a carrier may be held until that is told; or it is off");
+        if (millis < 0) {
+            throw new IllegalArgumentException("-Dlamprey.stuckAfter=" + value + ": a time cannot be negative");
+        }
+        return TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /** Whether deadlocks are noticed, by every runtime whose builder is not told otherwise. */
+    static boolean deadlocks() {
+        String value = System.getProperty("lamprey.deadlocks", "on");
+        if (!value.equals("on") && !value.equals("off")) {
+            throw new IllegalArgumentException("-Dlamprey.deadlocks=" + value + ": it is on or off");
+        }
+        return value.equals("on");
     }
 
     /** Other names with a dot are left to other users of the prefix. */

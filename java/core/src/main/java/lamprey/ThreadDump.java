@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.util.List;
 import lamprey.instrument.Traces;
 
-/** What all threads do. */
+/** What all threads do, as text: those that wait in the same way are listed once. */
 final class ThreadDump {
     private ThreadDump() {}
 
@@ -24,8 +24,9 @@ final class ThreadDump {
     static void print(PicoRuntime r, PrintStream out) {
         List<PicoThread> threads = r.threads();
         out.println(threads.size() + " threads that block or have blocked");
-        for (PicoThread t : threads) {
-            print(t, out);
+        String groups = Groups.of(ThreadRow.of(threads), true).text(false);
+        if (!groups.isEmpty()) {
+            out.println(groups);
         }
         for (Carrier c : r.crew.carriers()) {
             PicoThread t = c.running;
@@ -38,17 +39,6 @@ final class ThreadDump {
         if (timers > 0) {
             out.println(timers + " timers");
         }
-    }
-
-    private static void print(PicoThread t, PrintStream out) {
-        Blocker b = t.blocker;
-        String waits = "";
-        if (b != null) {
-            String detail = b.detail();
-            waits = ", " + b.reason() + (detail == null ? "" : ": " + detail);
-        }
-        out.println("\"" + t.getName() + "\" #" + t.threadId() + (t.daemon ? " daemon " : " ") + t.getState() + waits);
-        print(trace(t), out);
     }
 
     private static void print(StackTraceElement[] trace, PrintStream out) {

@@ -18,6 +18,8 @@ public enum WaitReason {
     EVENT("on a choice of events"),
     /** A lock, semaphore, latch or barrier. */
     LOCK("on a lock"),
+    /** To be signalled by a {@link java.util.concurrent.locks.Condition}. */
+    CONDITION("on a condition"),
     /** A blocking queue. */
     QUEUE("on a queue"),
     /** The result of another computation. */

@@ -6,15 +6,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import lamprey.instrument.RuntimeThread;
 
 /**
  * Sees carriers that are held: whose thread waits in the JVM, so in code that is not transformed, or in a static initialiser. One kernel thread looks at all carriers ten times a second. Who is
- * held while no other carrier can run what is ready is replaced ({@link Crew#replace}); who is held for a second is reported ({@link HeldReport}).
+ * held while no other carrier can run what is ready is replaced ({@link Crew#replace}); who is held for a tenth of a second while something waits behind it, or for a second, is reported
+ * ({@link HeldReport}). So is who computes for a tenth of a second while something waits behind it; it is not replaced.
  *
  * <p><b>What counts as held.</b> Time is counted in looks, not by the clock: while the JVM or the machine stands still, nobody looks. The carrier must be in the same step as at the look before, by
  * {@link Carrier#tick}, and wait in the same place: the JVM says that it waits or sleeps or is blocked; or it runs, has used no processor time since the last look, and is in a native
  * method (that reads from a socket, say) or may be waiting for a class that another carrier initialises, for which the JVM has no state. So code that computes is not held, however
- * long it does.
+ * long it does. What counts for its report is the processor time that it has used.
  *
  * <p><b>What it costs.</b> A carrier that has switched since the last look: reading two fields. One that computes on: its stack, ever more seldom. Carriers do nothing for it.
  */
@@ -26,7 +28,7 @@ final class Watch implements Runnable {
     private static final int IN_A_ROW = 9;
     /** After so many looks a carrier that is held is replaced; in a place that has been seen to hold one, after the first. */
     private static final int REPLACE = 2;
-    /** After so many looks it is reported. */
+    /** After so many looks it is reported, if nothing waits behind it. */
     private static final int REPORT = 11;
     /** One that computes is looked at after so many looks, at least. */
     private static final int SELDOM = 16;
@@ -45,6 +47,8 @@ final class Watch implements Runnable {
     /** Those with carriers, that have not been stopped. Its lock also guards whether there is a thread. */
     private static final List<PicoRuntime> RUNTIMES = new ArrayList<>();
 
+    private final Standstill standstill = new Standstill();
+
     private Watch() {}
 
     /** What has been seen of one carrier, by the thread that watches. */
@@ -60,8 +64,17 @@ final class Watch implements Runnable {
         /** How many looks in a row have found it there. */
         private int times;
         private long processorTime;
+        /** The processor time of the carrier when it was first seen to compute with something behind it, in this step; negative before. */
+        private long computes;
+        /** Whether something waited behind it at the look before. */
+        private boolean behind;
         private boolean initialises;
         private boolean reported;
+
+        /** For how long the carrier has been in this step, about so: that many looks. */
+        long heldNanos(int step) {
+            return step == tick ? looks * PERIOD : 0;
+        }
 
         private void begin(int step) {
             tick = step;
@@ -71,6 +84,8 @@ final class Watch implements Runnable {
             place = null;
             times = 0;
             processorTime = -1;
+            computes = -1;
+            behind = false;
             initialises = false;
             reported = false;
         }
@@ -79,12 +94,10 @@ final class Watch implements Runnable {
     /** Watches over the carriers of a runtime, until it is stopped. */
     static void over(PicoRuntime r) {
         synchronized (RUNTIMES) {
+            CoarseClock.set(System.nanoTime());
             RUNTIMES.add(r);
             if (RUNTIMES.size() == 1) {
-                Thread t = new Thread(new Watch(), "lamprey-watch");
-                t.setDaemon(true);
-                t.setContextClassLoader(null);
-                t.start();
+                new RuntimeThread(new Watch(), "lamprey-watch").start();
             }
         }
     }
@@ -115,9 +128,14 @@ final class Watch implements Runnable {
     private void lookAtAll() {
         soon = replaced && soon < IN_A_ROW ? soon + 1 : 0;
         LockSupport.parkNanos(soon > 0 ? SOON : PERIOD);
+        CoarseClock.set(System.nanoTime());
         PicoRuntime[] all;
         synchronized (RUNTIMES) {
             all = RUNTIMES.toArray(new PicoRuntime[0]);
+        }
+        if (soon == 0) {
+            Flight.look();
+            standstill.look(all);
         }
         replaced = false;
         for (PicoRuntime r : all) {
@@ -151,10 +169,15 @@ final class Watch implements Runnable {
             return false;
         }
         HeldStack stack = waiting(c, all);
+        boolean behind = somethingIsBehind(r, c);
         if (stack == null) {
             s.place = null;
             s.times = 0;
-            s.pause = Math.min(2 * s.pause, SELDOM);
+            if (behind) {
+                computes(r, c, t, tick);
+            }
+            s.behind = behind;
+            s.pause = behind && !s.reported ? 1 : Math.min(2 * s.pause, SELDOM);
             s.next = s.looks + s.pause;
             return false;
         }
@@ -167,11 +190,45 @@ final class Watch implements Runnable {
         if (replaced && known.size() < MOST) {
             known.add(place);
         }
-        if (s.times >= REPORT && !s.reported && c.tick == tick) {
+        long held = s.looks * PERIOD;
+        boolean matters = s.behind && behind && s.times > 1 && held >= r.stuckAfter;
+        s.behind = behind;
+        if ((matters || s.times >= REPORT && held >= r.stuckAfter) && !s.reported && c.tick == tick) {
             s.reported = true;
-            HeldReport.of(r, c, t, stack);
+            HeldReport.of(r, c, t, stack, held);
         }
         return replaced;
+    }
+
+    /** Whether something is ready that waits for this carrier, about so. Another that gets on would take it. */
+    private static boolean somethingIsBehind(PicoRuntime r, Carrier c) {
+        if (c.queue == r.crew.outside || !r.idlers.allAreBusy()) {
+            return false;
+        }
+        for (Carrier o : r.crew.carriers()) {
+            if (o != c && o.seen.looks == 0) {
+                return false;
+            }
+        }
+        return c.queue.size() > 0 || !r.inbox.isEmpty() || r.virtual == null && r.timers.earliest() < r.now() - PERIOD;
+    }
+
+    /** The carrier computes, and something waits behind it: reported once it has used enough processor time. */
+    private static void computes(PicoRuntime r, Carrier c, PicoThread t, int tick) {
+        Seen s = c.seen;
+        if (s.reported || !s.behind) {
+            return;
+        }
+        long used = ProcessorTime.of(c);
+        if (s.computes < 0) {
+            s.computes = used;
+        } else if (used - s.computes >= Math.max(r.stuckAfter - PERIOD, NO_TIME) && c.tick == tick) {
+            HeldStack stack = new HeldStack(Thread.State.RUNNABLE, c.getStackTrace());
+            if (c.tick == tick) {
+                s.reported = true;
+                HeldReport.ofComputing(r, c, t, stack, s.looks * PERIOD);
+            }
+        }
     }
 
     /** Replaces those that are held in a place that is known. Returns whether it has. */

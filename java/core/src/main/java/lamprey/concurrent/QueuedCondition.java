@@ -2,11 +2,14 @@ package lamprey.concurrent;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Date;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import lamprey.Parking;
 import lamprey.PicoThread;
 import lamprey.PicoRuntime;
+import lamprey.WaitReason;
 import lamprey.concurrent.QueuedSynchronizer.Node;
 import lamprey.concurrent.QueuedSynchronizer.Wait;
 
@@ -40,6 +43,16 @@ class QueuedCondition {
             super(condition.of, node);
             this.condition = condition;
             this.held = held;
+        }
+
+        @Override
+        protected WaitReason reason() {
+            return WaitReason.CONDITION;
+        }
+
+        @Override
+        protected List<PicoThread> holders() {
+            return Collections.emptyList();
         }
 
         @Override

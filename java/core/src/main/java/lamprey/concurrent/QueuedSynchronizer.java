@@ -3,6 +3,8 @@ package lamprey.concurrent;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.Condition;
@@ -82,6 +84,20 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
         }
 
         @Override
+        protected String detail() {
+            String type = of.getClass().getName();
+            int nested = type.indexOf('$');
+            PicoThread owner = of.getExclusiveOwnerThread();
+            return (nested < 0 ? type : type.substring(0, nested)) + "@" + Integer.toHexString(System.identityHashCode(of))
+                + (owner == null ? "" : ", owned by " + owner.getName());
+        }
+
+        @Override
+        protected List<PicoThread> holders() {
+            return of.holders();
+        }
+
+        @Override
         protected void abandoned() {
             of.dequeue(node);
         }
@@ -90,6 +106,12 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
         protected void refused(Object value) {
             of.dequeue(node);
         }
+    }
+
+    /** Those that have what the waiting threads want, as far as they are known; for {@link Blocker#holders}. */
+    List<PicoThread> holders() {
+        PicoThread owner = getExclusiveOwnerThread();
+        return owner == null ? Collections.emptyList() : Collections.singletonList(owner);
     }
 
     // ---- For subclasses: as in the JDK's class.

@@ -1,6 +1,8 @@
 package lamprey.concurrent;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -45,6 +47,14 @@ public class ReentrantReadWriteLock extends java.util.concurrent.locks.Reentrant
         /** A lock that is read from a stream is free, and nobody waits. */
         private Object readResolve() {
             return new Sync(fair);
+        }
+
+        @Override
+        List<PicoThread> holders() {
+            List<PicoThread> writer = super.holders();
+            synchronized (holds) {
+                return writer.isEmpty() ? new ArrayList<>(holds.keySet()) : writer;
+            }
         }
 
         @Override

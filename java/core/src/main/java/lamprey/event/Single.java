@@ -41,6 +41,11 @@ public final class Single extends Offer {
         return WaitReason.CHANNEL;
     }
 
+    @Override
+    protected String detail() {
+        return value instanceof Port ? "it receives" : "it sends";
+    }
+
     /** The thread could not be suspended: a value that came meanwhile goes back. */
     @Override
     protected void refused(Object result) {

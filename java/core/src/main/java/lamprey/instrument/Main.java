@@ -11,6 +11,11 @@ public final class Main {
 
     private Main() {}
 
+    /** Whether a light thread is to run when the JVM is ended: who has registered one expects that. */
+    public static boolean hasHooks() {
+        return !HOOKS.isEmpty();
+    }
+
     /**
      * Runs the program's {@code main} as the first light thread of {@link PicoRuntime#standard()}, and returns when all threads that are no daemons have ended. An exception that
      * main throws is reported at once, as that of any thread; at the end the exit code is 1, or, if other code than the JVM has called main, it is thrown.

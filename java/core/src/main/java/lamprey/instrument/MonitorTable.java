@@ -1,5 +1,6 @@
 package lamprey.instrument;
 
+import java.util.Collections;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import lamprey.Blocker;
 import lamprey.PicoThread;
@@ -142,6 +143,12 @@ final class MonitorTable {
             PicoThread owner = MonitorTable.of(object).owner(object);
             return object.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(object))
                 + (owner == null ? "" : ", owned by " + owner.getName());
+        }
+
+        @Override
+        protected java.util.List<PicoThread> holders() {
+            PicoThread owner = waits ? null : MonitorTable.of(object).owner(object);
+            return owner == null ? Collections.emptyList() : Collections.singletonList(owner);
         }
     }
 

@@ -113,6 +113,19 @@ public final class Traces {
         return trace;
     }
 
+    /** Whether traces show the call that a saved frame is in. */
+    public static boolean shows(Frame f) {
+        return !isHidden(f.method().type.getName(), f.method().name);
+    }
+
+    /** The call that a saved frame is in. */
+    public static StackTraceElement at(Frame f) {
+        List<StackTraceElement> trace = new ArrayList<>(1);
+        StackTraceElement e = f.method().at(f.site);
+        add(trace, e);
+        return trace.isEmpty() ? e : trace.get(0);
+    }
+
     /**
      * Gives an exception that the runtime throws out of a blocking call the trace that it would have, had the suspended thread made it itself:
      * the blocking call, then the saved frames.

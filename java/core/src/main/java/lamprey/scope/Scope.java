@@ -270,7 +270,14 @@ public final class Scope {
 
         @Override
         protected WaitReason reason() {
-            return WaitReason.JOIN;
+            return WaitReason.SCOPE;
+        }
+
+        @Override
+        protected List<PicoThread> holders() {
+            synchronized (scope) {
+                return new ArrayList<>(scope.threads);
+            }
         }
 
         @Override

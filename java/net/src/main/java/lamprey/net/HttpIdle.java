@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import lamprey.instrument.RuntimeThread;
 
 /**
  * Connections that have served a request and wait for another, by server. The one that was used last is taken first.
@@ -55,9 +56,7 @@ final class HttpIdle {
                 surplus = list.size() > MOST ? list.pollFirst() : null;
                 if (!sweeping) {
                     sweeping = true;
-                    Thread t = new Thread(HttpIdle::sweep, "lamprey-http-idle");
-                    t.setDaemon(true);
-                    t.start();
+                    new RuntimeThread(HttpIdle::sweep, "lamprey-http-idle").start();
                 }
             }
         }

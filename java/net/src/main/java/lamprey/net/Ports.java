@@ -5,6 +5,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import lamprey.PicoRuntime;
+import lamprey.instrument.RuntimeThread;
 
 /**
  * Who waits in the selector: of each runtime with light threads, one idle carrier; for threads that have no carrier (kernel threads, and those of the
@@ -52,8 +53,7 @@ final class Ports {
 
     private static synchronized void start() {
         if (poller == null) {
-            Thread p = new Thread(Ports::run, "lamprey-net");
-            p.setDaemon(true);
+            Thread p = new RuntimeThread(Ports::run, "lamprey-net");
             poller = p;
             p.start();
         }

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(240)
 class HeldTest {
     private static final String NAMED = String.join("\n", "Foreign.park 1", "Foreign.sleep 1", "Foreign.latch 1", "Foreign.await 1", "Foreign.monitor 1", "Foreign.lock 1",
-        "Foreign.queue 1", "Foreign.future 1", "Foreign.socket 1", "all woke", "messages 12, computing 0, callers true", "");
+        "Foreign.queue 1", "Foreign.future 1", "Foreign.socket 1", "all woke", "messages 12, computing false, callers true", "");
 
     @TempDir
     Path folder;
@@ -27,6 +27,16 @@ class HeldTest {
     void every_place_that_holds_a_carrier_is_named_once_and_others_go_on(String options, String argument) throws Exception {
         Launched p = new Launched(folder, "Kinds", "Kinds$Foreign");
         assertEquals(NAMED, p.run(0, options, argument).out);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-Dlamprey.carriers=1", "-Dlamprey.carriers=2", "-Dlamprey.carriers=1 -Dlamprey.scheduler=lifo"})
+    void who_computes_while_others_are_ready_is_named(String options) throws Exception {
+        Launched p = new Launched(folder, "Computes");
+        String err = p.run(0, options).err;
+        assertTrue(err.matches("(?s)lamprey: light thread \"first\" #\\d+ has held the carrier lamprey-1-\\d for \\d+\\.\\d s: it computes, and something is ready behind it\\. .*\n"
+            + " {4}at Computes\\.compute\\(Computes\\.java:.*") || err.contains("light thread \"second\""), err);
+        assertEquals("", p.run(0, options + " -Dlamprey.stuckAfter=off", "short").err);
     }
 
     @ParameterizedTest
