@@ -1,122 +1,178 @@
-"""Lists every started host of a running program or of a core file, with what it waits for and its stack.
+"""Lists the threads of a running program or of a core file, with what each waits for and its stack.
 
     gdb -p PID -batch -x tools/gdb_hosts.py -ex 'lamprey-hosts bt'
+    gdb PROGRAM CORE -batch -x tools/gdb_hosts.py -ex lamprey-hosts -ex lamprey-parasites -ex 'lamprey-bt 7'
 
-For programs with full debug information (cargo's dev profile). `bt` adds the stacks; it borrows the registers of the
-worker's kernel thread to walk them, so it needs a live process, and gives them back.
+    lamprey-hosts [bt]   started hosts, and stackful parasites that have blocked; with `bt`, their stacks
+    lamprey-bt N         the stack of the host with this number
+    lamprey-parasites    stackless parasites
+
+For programs with symbols; types and lines are not needed (without lines the stacks have only names). Nothing is called or changed in the
+program. lldb_hosts.py is its twin.
 """
 
+import os
 import re
+import sys
 
 import gdb
+import gdb.unwinder
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lamprey_threads
+
+CALLS = 24
 
 
-def plain(value):
-    """What is inside the cells, pointers to non-null and newtypes around a value."""
-    while value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT and len(value.type.fields()) >= 1:
-        fields = [field for field in value.type.fields() if field.name in ("value", "pointer", "__0")]
-        if len(fields) != 1:
-            break
-        value = value[fields[0]]
-    return value
+def read(address, count):
+    return gdb.selected_inferior().read_memory(address, count).tobytes()
 
 
-def text(pointer, length):
-    return pointer.cast(gdb.lookup_type("unsigned char").pointer()).string("utf-8", "replace", int(length)) if length else ""
+def machine():
+    return "aarch64" if "aarch64" in gdb.selected_inferior().architecture().name() else "x86_64"
 
 
-def words(address, count):
-    memory = gdb.selected_inferior().read_memory(int(address), 8 * count)
-    return [int.from_bytes(memory[i : i + 8].tobytes(), "little") for i in range(0, 8 * count, 8)]
+def tables():
+    found = gdb.execute(r"info variables -q lamprey::sched::inspect::layout::TABLE", to_string=True)
+    addresses = sorted({int(address, 16) for address in re.findall(r"^(0x[0-9a-f]+)\s+\S*TABLE", found, re.MULTILINE)})
+    if not addresses:
+        for line in re.findall(r"^\d+:\s+.*?(\S*TABLE\S*);", found, re.MULTILINE):
+            addresses.append(int(gdb.parse_and_eval(f"(unsigned long)&'{line}'")))
+    if not addresses:
+        addresses = by_symbol()
+    if not addresses:
+        raise gdb.GdbError("no lamprey in this program, or no symbols")
+    return addresses
 
 
-def name_of(label):
-    """`label.given` is an `Option<Arc<Given>>`: null for none. `Given::name` is an `Option<Arc<str>>`: a fat pointer
-    to two counters and the bytes, null for none."""
-    (given,) = words(label["given"].address, 1)
-    if not given:
-        return "-"
-    inner = gdb.lookup_type("alloc::sync::ArcInner<lamprey::sched::hints::Given>").pointer()
-    data, length = words(gdb.Value(given).cast(inner).dereference()["data"]["name"].address, 2)
-    return text(gdb.Value(data + 16).cast(gdb.lookup_type("unsigned char").pointer()), length) if data else "-"
+def by_symbol():
+    """Where gdb knows the variable's type, it lists it without its address."""
+    for name in ("lamprey::sched::inspect::layout::TABLE",):
+        told = gdb.execute(f"info address {name}", to_string=True)
+        found = re.search(r"0x[0-9a-f]+", told)
+        if found:
+            return [int(found[0], 16)]
+    return []
 
 
-def site_of(label):
-    site = label["spawn_site"]["value"]["value"].dereference()
-    file = next(field for field in site.type.fields() if field.name.startswith("file"))
-    words = gdb.selected_inferior().read_memory(int(site[file].address), 16)
-    data, length = (int.from_bytes(words[i : i + 8].tobytes(), "little") for i in (0, 8))
-    name = text(gdb.Value(data).cast(gdb.lookup_type("unsigned char").pointer()), length).rstrip("\0")
-    return f"{name}:{int(site['line'])}"
+def all_threads():
+    for table in tables():
+        yield lamprey_threads.Threads(machine(), read, table)
 
 
-def worker():
-    """The worker of the selected kernel thread, or None."""
-    found = gdb.execute("info variables -q lamprey::sched::worker::WORKER::", to_string=True)
-    symbol = re.search(r"^0x\S+\s+(lamprey::sched::worker::WORKER::\S+)$", found, re.MULTILINE)
-    if not symbol:
-        raise gdb.GdbError("no lamprey in this program, or no debug information")
-    pointer = gdb.lookup_type("lamprey::sched::worker::Worker").pointer()
-    try:
-        address = int(gdb.parse_and_eval(f"&'{symbol[1]}'"))
-    except gdb.error:
-        return None
-    word = gdb.selected_inferior().read_memory(address, 8).tobytes()
-    value = gdb.Value(int.from_bytes(word, "little"))
-    return value.cast(pointer).dereference() if int(value) else None
+class Suspended(gdb.unwinder.Unwinder):
+    """Makes a suspended thread the caller of the kernel thread's innermost frame, so that gdb walks on there: a core file's
+    registers cannot be set."""
+
+    def __init__(self):
+        super().__init__("lamprey")
+        self.enabled = False
+        self.registers = None
+        self.innermost = None
+
+    def __call__(self, pending):
+        stack = "sp" if machine() == "aarch64" else "rsp"
+        sp, pc = (int(pending.read_register(name)) & lamprey_threads.NONE for name in (stack, "pc"))
+        if self.registers is None or (sp, pc) != self.innermost:
+            return None
+        # Below every stack: gdb ends a walk that seems to go down.
+        info = pending.create_unwind_info(FrameId(16, pc))
+        for name, word in self.registers.items():
+            kind = pending.read_register(name).type
+            info.add_saved_register(name, gdb.Value(word.to_bytes(8, "little"), kind))
+        return info
+
+    def walk(self, registers):
+        stack = "sp" if machine() == "aarch64" else "rsp"
+        frame = gdb.newest_frame()
+        self.innermost = tuple(int(frame.read_register(name)) & lamprey_threads.NONE for name in (stack, "pc"))
+        self.registers, self.enabled = registers, True
+        gdb.invalidate_cached_frames()
+        try:
+            told = gdb.execute(f"bt {CALLS}", to_string=True)
+        except gdb.error as error:
+            told = f"#1 no stack: {error}\n"
+        finally:
+            self.registers, self.enabled = None, False
+            gdb.invalidate_cached_frames()
+        # Without the kernel thread's own frame.
+        print("".join(line + "\n" for line in told.splitlines() if not line.startswith("#0 ")), end="")
 
 
-def stack(sp):
-    """Walks a suspended host. `arch/x86_64.rs` has the picture: resume address, rbx, rbp, then the frame."""
-    words = gdb.selected_inferior().read_memory(sp, 24)
-    pc, rbx, rbp = (int.from_bytes(words[i : i + 8].tobytes(), "little") for i in (0, 8, 16))
-    there = {"rip": pc, "rbx": rbx, "rbp": rbp, "rsp": sp + 24}
-    gdb.newest_frame().select()
-    here = {name: int(gdb.parse_and_eval(f"(unsigned long)${name}")) for name in there}
-    try:
-        for name, word in there.items():
-            gdb.execute(f"set ${name} = {word}")
-        gdb.execute("bt 24")
-    except gdb.error as error:
-        print(f"    no stack: {error}")
-    finally:
-        for name, word in here.items():
-            gdb.execute(f"set ${name} = {word}")
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = gdb.Value(sp), gdb.Value(pc)
+
+
+UNWINDER = Suspended()
+gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
+
+
+def show_stack(threads, host):
+    if not host.is_running:
+        return UNWINDER.walk(lamprey_threads.registers(threads.machine, read, host.sp))
+    for thread in gdb.selected_inferior().threads():
+        if host.worker.tid in thread.ptid:
+            before = gdb.selected_thread()
+            thread.switch()
+            gdb.execute(f"bt {CALLS}")
+            before.switch()
+            return
+    print("    the kernel thread of its worker is not there")
 
 
 class Hosts(gdb.Command):
-    """lamprey-hosts [bt]: the started hosts of each worker; with `bt`, the stacks of those that do not run."""
+    """lamprey-hosts [bt]: the started hosts of each worker, with `bt` and their stacks."""
 
     def __init__(self):
         super().__init__("lamprey-hosts", gdb.COMMAND_STACK)
 
     def invoke(self, argument, _from_tty):
         count = 0
-        # gdb's parser for Rust cannot name the thread-local of a worker.
-        gdb.execute("set language c")
-        for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
-            thread.switch()
-            found = worker()
-            if found is None:
-                continue
-            print(f"== {thread.name or thread.num}: {int(plain(found['hosts']))} hosts ==")
-            host = plain(found["newest"])
-            running = int(plain(found["running"]))
-            while int(host):
-                count += 1
-                self.show(host.dereference(), int(host) == running, argument == "bt")
-                host = plain(host.dereference()["older"])
+        for threads in all_threads():
+            for worker in threads.workers():
+                for host in worker.hosts():
+                    count += 1
+                    print(host)
+                    if argument == "bt":
+                        show_stack(threads, host)
         print(f"{count} hosts")
 
-    def show(self, host, is_running, stacks):
-        state = "running" if is_running else str(plain(host["state"])).rsplit("::", 1)[-1]
-        reason = str(plain(host["reason"])).rsplit("::", 1)[-1] if state in ("Blocked", "Committed") else ""
-        label = host["label"]
-        print(f"host {int(label['id']['value']['value'])} {name_of(label)!r} {state} {reason} (spawned at {site_of(label)})")
-        if stacks and is_running:
-            gdb.execute("bt 24")
-        elif stacks:
-            stack(int(plain(host["sp"]).cast(gdb.lookup_type("unsigned long"))))
+
+class Backtrace(gdb.Command):
+    """lamprey-bt N: the stack of the host with this number."""
+
+    def __init__(self):
+        super().__init__("lamprey-bt", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, _from_tty):
+        if not argument.isdigit():
+            raise gdb.GdbError("lamprey-bt takes the number of a host, see lamprey-hosts")
+        found = 0
+        for threads in all_threads():
+            for worker in threads.workers():
+                for host in worker.hosts():
+                    if host.id == int(argument):
+                        found += 1
+                        print(host)
+                        show_stack(threads, host)
+        if not found:
+            raise gdb.GdbError(f"there is no host {argument}")
+
+
+class Parasites(gdb.Command):
+    """lamprey-parasites: the stackless parasites of each worker."""
+
+    def __init__(self):
+        super().__init__("lamprey-parasites", gdb.COMMAND_STACK)
+
+    def invoke(self, _argument, _from_tty):
+        for threads in all_threads():
+            for worker in threads.workers():
+                for parasite in worker.parasites():
+                    print(parasite)
 
 
 Hosts()
+Backtrace()
+Parasites()

@@ -8,6 +8,8 @@
 //! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`;
 //!   an `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
 //! * **shim**: below `crates/lamprey/src` only `sync_shim` names `std::sync::atomic` and `std::sync::Mutex`.
+//! * **fork**: below `crates/lamprey/src` a static that has a lock, or leads elsewhere, is a `PerProcess`, or named in the table of
+//!   `kernel/fork.rs`.
 //! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that
 //!   does not begin with "Never" has a section `# Cancellation`.
 //! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of
@@ -94,7 +96,7 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
     Ok(report)
 }
 
-/// Reads the order of the rooms from their table, if the current folder is the project's.
+/// Reads the order of the rooms, and what survives a `fork`, from their tables, if the current folder is the project's.
 fn read_rooms(report: &mut Report) -> io::Result<()> {
     let (order, sources) = (Path::new(rooms::ORDER), Path::new(rooms::SOURCES));
     if !order.is_file() || !sources.is_dir() {
@@ -105,6 +107,9 @@ fn read_rooms(report: &mut Report) -> io::Result<()> {
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     });
     report.errors.extend(report.rooms.missing(&entries.map_err(|error| at(sources, &error))?));
+    let table = Path::new(rules::FORKS);
+    let text = fs::read_to_string(table).map_err(|error| at(table, &error))?;
+    report.survivors = text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use crate::circles::Circles;
 use crate::lex::{Lexed, lex};
 use crate::reader::Docs;
 use crate::rooms::{self, Rooms};
+use std::collections::BTreeSet;
 use std::fmt;
 
 const FILE_LISTED: usize = 200;
@@ -14,10 +15,16 @@ const FUNCTION_CAP: usize = 100;
 const ORDERING_REACH: usize = 3;
 /// The files that take atomics from the shim, and the shim itself.
 const SHIMMED: &str = "crates/lamprey/src/";
+/// The models of the checker, which are no part of the runtime.
+const MODELS: &str = "crates/lamprey/src/model/";
 const SHIMS: [&str; 2] = ["/sync_shim.rs", "/sync_shim/watched.rs"];
 const ATOMIC: &str =
     "atomics of the standard library, which the model checker cannot see: take them from `sync_shim`";
 const MUTEX: &str = "a mutex of the standard library, of which nobody sees that a thread gives way with it: take it from `sync_shim::watched`";
+/// The table of the statics that a child made by `fork` has from its parent.
+pub const FORKS: &str = "crates/lamprey/src/kernel/fork.rs";
+/// What a static may be locked by, or lead to.
+const SHARED: [&str; 7] = ["Mutex", "RwLock", "Condvar", "Once", "OnceLock", "LazyLock", "Arc"];
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Counts of what was checked, and the errors found.
@@ -41,6 +48,8 @@ pub struct Report {
     pub rooms: Rooms,
     pub circles: Circles,
     pub docs: Docs,
+    /// The names in code in [`FORKS`].
+    pub survivors: BTreeSet<String>,
 }
 
 /// Applies every rule to one file; `test` if it is a file of tests.
@@ -62,6 +71,7 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
                 file.function(token);
                 file.cancellation(token);
             }
+            "static" if !file.is_test(token, test) => file.fork(token),
             "atomic" if !file.is_test(token, test) => file.shim(token, ATOMIC),
             "Mutex" | "MutexGuard" if !file.is_test(token, test) => file.shim(token, MUTEX),
             _ if !file.is_test(token, test) => file.ordering(token),
@@ -288,6 +298,25 @@ impl File<'_> {
             let line = self.lexed.tokens[token].line;
             self.error(line, why);
         }
+    }
+
+    /// What a child made by `fork` might find locked, or with a kernel thread that it does not have, begins anew there, or is in
+    /// the table of what does not.
+    fn fork(&mut self, token: usize) {
+        let is_runtime = self.name.starts_with(SHIMMED) && !self.name.starts_with(MODELS);
+        if !is_runtime || self.text(token + 2) != ":" {
+            return;
+        }
+        let name = self.text(token + 1);
+        let count = self.lexed.tokens.len();
+        let kind: Vec<_> =
+            (token + 3..count).map(|at| self.text(at)).take_while(|text| *text != "=").collect();
+        let is_anew = kind.contains(&"PerProcess");
+        if is_anew || !kind.iter().any(|text| SHARED.contains(text)) || self.report.survivors.contains(name) {
+            return;
+        }
+        let line = self.lexed.tokens[token].line;
+        self.error(line, &format!("`{name}`: a child made by `fork` has it as it was: take a `PerProcess`, or say why not in the table of {FORKS}"));
     }
 
     fn rooms(&mut self) {

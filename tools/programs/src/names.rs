@@ -75,8 +75,9 @@ mod tests {
         let guide = crate::outside::root().join("docs/guide");
         let pages: Vec<_> = fs::read_dir(guide)
             .unwrap()
-            .map(|entry| {
-                let path = entry.unwrap().path();
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+            .map(|path| {
                 (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
             })
             .collect();

@@ -47,6 +47,19 @@ fn files(root: &Path) -> io::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
+/// The pictures of chapters, by their path in `site/`.
+fn pictures(root: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut pictures = Vec::new();
+    for entry in fs::read_dir(root.join("docs/guide"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "png") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            pictures.push((format!("guide/{name}"), fs::read(path)?));
+        }
+    }
+    Ok(pictures)
+}
+
 fn write(root: &Path) -> io::Result<usize> {
     let (site, files) = (root.join("site"), files(root)?);
     if site.join("guide").exists() {
@@ -55,6 +68,9 @@ fn write(root: &Path) -> io::Result<usize> {
     fs::create_dir_all(site.join("guide"))?;
     for (path, text) in &files {
         fs::write(site.join(path), text)?;
+    }
+    for (path, picture) in pictures(root)? {
+        fs::write(site.join(path), picture)?;
     }
     Ok(files.len())
 }

@@ -54,6 +54,11 @@ pub fn render(text: &str) -> Rendered {
                 // What the site does not have is named, and not linked.
                 None => dead_link = true,
             },
+            // Those of chapters lie beside them.
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) if !dest_url.starts_with('/') => {
+                let dest_url = format!("/guide/{dest_url}").into();
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
             Event::End(TagEnd::Link) if dead_link => dead_link = false,
             event => {
                 if let (Some((_, title)), Event::Text(part) | Event::Code(part)) = (&mut heading, &event) {

@@ -16,6 +16,11 @@ fn the_pages_are_up_to_date() {
         assert!(there == text, "site/{path} is out of date: `cargo run -p site` makes it anew");
         made.insert(path);
     }
+    for (path, picture) in pictures(&root).unwrap() {
+        let there = fs::read(root.join("site").join(&path)).unwrap_or_default();
+        assert!(there == picture, "site/{path} is out of date: `cargo run -p site` makes it anew");
+        made.insert(path);
+    }
     for entry in fs::read_dir(root.join("site/guide")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(made.contains(&format!("guide/{name}")), "site/guide/{name} is of no chapter");

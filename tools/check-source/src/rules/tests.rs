@@ -39,6 +39,31 @@ fn an_ordering_is_explained_on_its_line_or_shortly_above() {
 }
 
 #[test]
+fn what_survives_a_fork_is_in_the_table() {
+    let broken_in = |name: &str, text: &str| {
+        let mut report = Report::default();
+        report.survivors.insert("KNOWN".to_owned());
+        file(name, text, false, &mut report);
+        report.errors.len()
+    };
+    let room = "crates/lamprey/src/a/b.rs";
+    for bad in
+        ["static A: Mutex<u8> = Mutex::new(0);", "fn f() {\n    static A: OnceLock<u8> = OnceLock::new();\n}"]
+    {
+        assert_eq!(broken_in(room, bad), 1, "{bad}");
+        assert_eq!(broken_in("crates/swapstack/src/a.rs", bad), 0, "{bad}");
+    }
+    for good in [
+        "static A: PerProcess<Mutex<u8>> = PerProcess::new();",
+        "static KNOWN: Mutex<u8> = Mutex::new(0);",
+        "static A: &[u8] = &[1];",
+        "fn f(a: Mutex<&'static str>) {}",
+    ] {
+        assert_eq!(broken_in(room, good), 0, "{good}");
+    }
+}
+
+#[test]
 fn atomics_of_the_runtime_come_from_the_shim() {
     let broken_in = |name: &str, text: &str, test: bool| {
         let mut report = Report::default();

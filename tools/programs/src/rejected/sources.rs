@@ -87,6 +87,8 @@ fn the_other_crates_leave_variance_to_the_compiler() {
         files(&crate::outside::root().join(folder), &mut found);
     }
     for (file, text) in found {
+        // What a method of the crate `tracing` returns; no type holds it.
+        let text = text.replace("fn downcast_raw(&self, id: TypeId) -> Option<*const ()>", "");
         for word in ["unsafe impl", "NonNull<", "*mut ", "*const ", "AtomicPtr<"] {
             assert!(!text.contains(word), "{file} has `{word}`: its types belong into rejected/variance.txt");
         }
