@@ -1,3 +1,5 @@
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The stack ends in synchronized methods: their locks are left, and those of objects that have nothing to do with it work. */
@@ -35,6 +37,14 @@ public class Overflow {
         return !t.isAlive();
     }
 
+    static int alive(List<Thread> threads) {
+        int alive = 0;
+        for (Thread t : threads) {
+            alive += t.isAlive() ? 1 : 0;
+        }
+        return alive;
+    }
+
     public static void main(String[] args) throws Exception {
         AtomicInteger overflows = new AtomicInteger();
         boolean all = true;
@@ -49,7 +59,8 @@ public class Overflow {
             int calls = 100_000 + i * 10_007;
             all &= ends(() -> o.waitsBelow(calls), overflows);
         }
-        int lost = 0;
+        // Beside each other, so that a lock that is lost costs the others no time.
+        List<Thread> users = new ArrayList<>();
         for (Overflow o : deep) {
             Thread t = new Thread(() -> {
                 synchronized (o) {
@@ -58,9 +69,12 @@ public class Overflow {
             });
             t.setDaemon(true);
             t.start();
-            t.join(lost == 0 ? 2_000 : 200);
-            lost += t.isAlive() ? 1 : 0;
+            users.add(t);
         }
+        for (int waits = 0; waits < 3_000 && alive(users) > 1; waits++) {
+            Thread.sleep(20);
+        }
+        int lost = alive(users);
         // The room that is looked for is a bound by experience: what a compiler changes between entering and leaving may exceed it.
         System.out.println(all + " " + (overflows.get() >= 110) + " " + (lost <= 1));
         Object[] unrelated = new Object[200_000];
