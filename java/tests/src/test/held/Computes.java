@@ -23,7 +23,7 @@ public class Computes {
         PrintStream err = System.err;
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         System.setErr(new PrintStream(said, true));
-        long limit = args.length > 0 ? 500_000_000L : 60_000_000_000L;
+        long limit = args.length > 0 ? 500_000_000L : 150_000_000_000L;
         Thread first = new Thread(() -> compute(err, said, limit), "first");
         Thread second = new Thread(() -> compute(err, said, limit), "second");
         Thread[] others = new Thread[20];

@@ -17,6 +17,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -44,7 +45,7 @@ public class Limits {
                 });
                 t.setDaemon(true);
                 t.start();
-                t.join(30_000);
+                t.join(120_000);
                 line.append(' ').append(outcome[0]);
             }
         }
@@ -138,11 +139,15 @@ public class Limits {
             return lock.newCondition().awaitUntil(new Date(Long.MAX_VALUE));
         });
         timer.schedule(() -> System.out.println("too soon"), Long.MAX_VALUE, TimeUnit.DAYS);
-        int[] runs = {0};
-        timer.scheduleAtFixedRate(() -> runs[0]++, 0, Long.MAX_VALUE, TimeUnit.DAYS);
-        timer.scheduleWithFixedDelay(() -> runs[0]++, 0, Long.MAX_VALUE, TimeUnit.DAYS);
+        AtomicInteger runs = new AtomicInteger();
+        timer.scheduleAtFixedRate(runs::incrementAndGet, 0, Long.MAX_VALUE, TimeUnit.DAYS);
+        timer.scheduleWithFixedDelay(runs::incrementAndGet, 0, Long.MAX_VALUE, TimeUnit.DAYS);
+        while (runs.get() < 2) {
+            Thread.sleep(1);
+        }
+        // Long enough to see one that comes again.
         Thread.sleep(100);
-        System.out.println("runs " + runs[0]);
+        System.out.println("runs " + runs);
         timer.shutdownNow();
         open.countDown();
         pool.shutdown();

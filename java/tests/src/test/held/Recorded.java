@@ -1,10 +1,13 @@
+import java.lang.reflect.Field;
 import java.util.concurrent.Semaphore;
 
-/** Waits, is woken late, and computes, for some seconds. */
+/** Waits, is woken late, and computes, once the recording has been noticed. */
 public class Recorded {
+    static final int ROUNDS = 10;
+
     static void nap() {
         try {
-            for (int i = 0; i < 60; i++) {
+            for (int i = 0; i < ROUNDS; i++) {
                 Thread.sleep(50);
             }
         } catch (InterruptedException e) {
@@ -13,7 +16,7 @@ public class Recorded {
     }
 
     static void answer(Semaphore asked, Semaphore answered) {
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < ROUNDS; i++) {
             asked.acquireUninterruptibly();
             answered.release();
         }
@@ -27,11 +30,16 @@ public class Recorded {
     }
 
     public static void main(String[] args) throws Exception {
+        Field on = Class.forName("lamprey.Flight").getDeclaredField("on");
+        on.setAccessible(true);
+        while (!on.getBoolean(null)) {
+            Thread.sleep(20);
+        }
         Semaphore asked = new Semaphore(0);
         Semaphore answered = new Semaphore(0);
         new Thread(Recorded::nap, "sleeper").start();
         new Thread(() -> answer(asked, answered), "partner").start();
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < ROUNDS; i++) {
             asked.release();
             compute();
             answered.acquire();

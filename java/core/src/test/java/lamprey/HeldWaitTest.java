@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Waits in static initialisers, with the calls that the transformer adds. */
-@Timeout(60)
+@Timeout(240)
 class HeldWaitTest {
     private static final Object LOCK = new Object();
     private static final Object FIRST = new Object();

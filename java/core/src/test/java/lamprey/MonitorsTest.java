@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
+@Timeout(240)
 class MonitorsTest {
     static java.util.List<PicoRuntime> runtimes() {
         return ThreadsTest.runtimes();

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Wake-ups that come at any moment of a suspension, from any thread. */
-@Timeout(120)
+@Timeout(240)
 class ParkingTest {
     static List<PicoRuntime> runtimes() {
         return ThreadsTest.runtimes();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
+@Timeout(240)
 class RuntimeTest {
     static List<PicoRuntime> runtimes() {
         return ThreadsTest.runtimes();

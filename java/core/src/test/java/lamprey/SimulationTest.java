@@ -13,7 +13,7 @@ import lamprey.instrument.Monitors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class SimulationTest {
     /** What a small program with yields, sleeps, a monitor and joins does, in order. */
     private static String run(long seed) throws Exception {
@@ -72,7 +72,7 @@ class SimulationTest {
             });
             assertEquals(365 * day, slept, 1);
         }
-        assertTrue(System.nanoTime() - real < 50_000_000_000L);
+        assertTrue(System.nanoTime() - real < day * 1_000_000);
     }
 
     @Test

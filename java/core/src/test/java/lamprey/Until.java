@@ -7,10 +7,10 @@ final class Until {
     private Until() {}
 
     static void holds(BooleanSupplier condition) {
-        long end = System.nanoTime() + 30_000_000_000L;
+        long end = System.nanoTime() + 120_000_000_000L;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("waited for 30 s in vain");
+                throw new AssertionError("waited for 120 s in vain");
             }
             Thread.yield();
         }

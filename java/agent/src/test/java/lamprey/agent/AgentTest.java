@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each test starts a JVM with the agent. */
-@Timeout(120)
+@Timeout(240)
 class AgentTest {
     private static final String PROGRAM = String.join("\n", "package app; import java.util.*;",
         "public class Main extends Thread { static int sum; final int n; Main(int n) { this.n = n; }",
@@ -101,7 +101,7 @@ class AgentTest {
             "-javaagent:" + agent + (options.isEmpty() ? "" : "=" + options), "-cp",
             folder.resolve("classes") + File.pathSeparator + classPath, main)
             .redirectErrorStream(true).redirectOutput(out.toFile()).start();
-        if (!p.waitFor(100, TimeUnit.SECONDS)) {
+        if (!p.waitFor(200, TimeUnit.SECONDS)) {
             p.destroyForcibly().waitFor();
         }
         String text = new String(Files.readAllBytes(out), StandardCharsets.UTF_8);

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** An operation that fails, by an interrupt or as the thread cannot be suspended, has not happened in part. */
-@Timeout(60)
+@Timeout(240)
 class GiveBackTest {
     private interface Blocking {
         void run() throws Exception;

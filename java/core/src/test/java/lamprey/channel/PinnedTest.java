@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Threads that cannot be suspended, as a method of the JDK stands in the way, get an error, and nothing that they waited for is lost. */
-@Timeout(60)
+@Timeout(240)
 class PinnedTest {
     private interface Blocking {
         void run() throws InterruptedException;

@@ -13,7 +13,7 @@ import lamprey.event.Event;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class SimulatedTest {
     /** What happens in a run: threads choose between channels, time limits take part. */
     private static String run(long seed) throws Exception {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(60)
+@Timeout(240)
 class QueuesTest {
     private static List<BlockingQueue<Integer>> queues() {
         return Arrays.asList(new LinkedBlockingQueue<>(), new LinkedBlockingQueue<>(2), new ArrayBlockingQueue<>(2), new ArrayBlockingQueue<>(1, true),

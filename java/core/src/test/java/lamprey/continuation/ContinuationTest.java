@@ -14,7 +14,7 @@ import lamprey.continued.Sum;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class ContinuationTest {
     @Test
     void values_go_in_and_out_until_the_end() throws Exception {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Asynchronous events, and the event of a thread's end. */
-@Timeout(60)
+@Timeout(240)
 class AsyncEventTest {
     @ParameterizedTest
     @EnumSource(Host.class)

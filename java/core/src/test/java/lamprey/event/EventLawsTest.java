@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The laws of events. */
-@Timeout(60)
+@Timeout(240)
 class EventLawsTest {
     @ParameterizedTest
     @EnumSource(Host.class)

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The streams of this package do what the JDK's do: the same random operations on both, on sources that give little at a time. */
-@Timeout(60)
+@Timeout(240)
 class SameAsTheJdkTest {
     private static final int ROUNDS = 3000;
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Compressed streams do what the JDK's do, and can be suspended. */
-@Timeout(60)
+@Timeout(240)
 class ZipTest {
     private static final int ROUNDS = 1500;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Datagram sockets do what the JDK's do. */
-@Timeout(60)
+@Timeout(240)
 class DatagramTest {
     private static Class<?> thrown(Where.Action a) throws Exception {
         try {

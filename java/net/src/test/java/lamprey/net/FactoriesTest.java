@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The default factories, and small things that sockets and names have in common with the JDK's. */
-@Timeout(60)
+@Timeout(240)
 class FactoriesTest {
     @ParameterizedTest
     @EnumSource

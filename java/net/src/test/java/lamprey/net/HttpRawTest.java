@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is sent, and what is made of odd answers: as the JDK does, against a server that answers with given bytes. */
-@Timeout(60)
+@Timeout(240)
 class HttpRawTest {
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     private static java.net.ServerSocket server;

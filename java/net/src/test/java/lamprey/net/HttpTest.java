@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** HTTP connections do what the JDK's do, against the same server. */
-@Timeout(60)
+@Timeout(240)
 class HttpTest {
     private static HttpServer server;
     private static java.util.concurrent.ExecutorService pool;

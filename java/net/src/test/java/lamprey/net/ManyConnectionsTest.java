@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Thousands of connections at once, closed in every way, without a descriptor left. */
-@Timeout(120)
+@Timeout(240)
 class ManyConnectionsTest {
     private static int descriptors() {
         String[] open = new File("/proc/self/fd").list();

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Sockets do what the JDK's do, and wake those who wait. */
-@Timeout(60)
+@Timeout(240)
 class SocketTest {
     private static String message(Where.Action a, Class<? extends Exception> type) {
         try {

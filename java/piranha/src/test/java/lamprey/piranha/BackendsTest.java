@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same crawl on whatever threads can be. */
-@Timeout(120)
+@Timeout(240)
 class BackendsTest {
     private static void crawls(PicoRuntime runtime, String... more) throws Exception {
         SiteOptions o = new SiteOptions();

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Crawls of the test site, which is served by a kernel thread of its own. */
-@Timeout(60)
+@Timeout(240)
 class CrawlTest {
     private static SiteOptions site(int pages, boolean rough) {
         SiteOptions o = new SiteOptions();
@@ -62,7 +62,7 @@ class CrawlTest {
     @Test
     void rough_site_is_crawled_to_its_end() throws Exception {
         try (Site site = new Site(site(70, true))) {
-            Statistics s = crawl(site, "--timeout", "5000", "--threads", "50", "--per-host", "50");
+            Statistics s = crawl(site, "--timeout", "15000", "--threads", "50", "--per-host", "50");
             assertTrue(s.disallowed() >= 70, s.toString());
             assertTrue(s.outcome("status 404") == 10 && s.outcome("status 500") == 10, s.toString());
             assertEquals(10, s.outcome("status 302"), s.toString());

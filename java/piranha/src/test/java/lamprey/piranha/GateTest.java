@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(240)
 class GateTest {
     /** The order in which threads that come one after the other are let in. */
     private static List<Integer> order(Order order) throws Exception {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A program that uses java.util.concurrent does the same when its threads are light. */
-@Timeout(120)
+@Timeout(240)
 class ProgramsTest {
     @Test
     @SuppressWarnings("unchecked")

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A continuation is written by one version of a program and read by another, both compiled and transformed here. */
-@Timeout(120)
+@Timeout(240)
 class ChangedCodeTest {
     private static final String SOURCE = String.join("\n",
         "package travel;",

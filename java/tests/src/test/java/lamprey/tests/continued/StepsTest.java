@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Transformed continuations that hold locks, or block the thread that runs them. */
-@Timeout(60)
+@Timeout(240)
 class StepsTest {
     private static final Class<?> STEPS = Rewritten.packageOf(Steps.class).get(Steps.class);
 

@@ -40,10 +40,10 @@ class FlightTest {
         new Launched(folder, "Recorded").run(0, "-Dlamprey.carriers=1 -XX:StartFlightRecording=filename=" + recording);
         Path printed = folder.resolve("printed");
         Process p = new ProcessBuilder(tool.toString(), "print", "--events", "lamprey.*", recording.toString()).redirectErrorStream(true).redirectOutput(printed.toFile()).start();
-        assertTrue(p.waitFor(120, TimeUnit.SECONDS));
+        assertTrue(p.waitFor(200, TimeUnit.SECONDS));
         String events = Bytes.text(printed);
         assertEquals(0, p.exitValue(), events);
-        assertTrue(has(events, "lamprey.ThreadBlock", "thread = \"sleeper\"", "reason = \"sleeping\"", "place = \"Recorded.nap(Recorded.java:8)\""), events);
+        assertTrue(has(events, "lamprey.ThreadBlock", "thread = \"sleeper\"", "reason = \"sleeping\"", "place = \"Recorded.nap(Recorded.java:11)\""), events);
         assertTrue(has(events, "lamprey.ThreadWake", "thread = \"partner\"", "waker = \"main\""), events);
         assertTrue(has(events, "lamprey.ThreadRun", "thread = \"main\""), events);
     }

@@ -62,11 +62,14 @@ class StandstillTest {
         List<Process> all = new ArrayList<>();
         List<String> which = Arrays.asList("timer", "sleeper", "socket", "process", "kernel", "stage", "limit");
         Process off = p.start(folder.resolve("off"), "-Dlamprey.deadlocks=off -Dlamprey.carriers=1", "never");
+        while (off.isAlive() && !Bytes.text(folder.resolve("off")).equals("ready\n")) {
+            Thread.sleep(20);
+        }
         for (String w : which) {
             all.add(p.start(folder.resolve(w), "-Dlamprey.carriers=2", w));
         }
         for (int i = 0; i < all.size(); i++) {
-            assertTrue(all.get(i).waitFor(120, TimeUnit.SECONDS), which.get(i));
+            assertTrue(all.get(i).waitFor(200, TimeUnit.SECONDS), which.get(i));
             assertEquals("woken\n", Bytes.text(folder.resolve(which.get(i))), which.get(i));
         }
         assertTrue(off.isAlive());

@@ -98,7 +98,7 @@ class LevelsTest {
         command.addAll(Arrays.asList(arguments));
         Path out = folder.resolve("out.txt");
         Process p = new ProcessBuilder(command).redirectErrorStream(false).redirectOutput(out.toFile()).redirectError(folder.resolve("err.txt").toFile()).start();
-        boolean ended = p.waitFor(100, TimeUnit.SECONDS);
+        boolean ended = p.waitFor(200, TimeUnit.SECONDS);
         if (!ended) {
             p.destroyForcibly();
         }

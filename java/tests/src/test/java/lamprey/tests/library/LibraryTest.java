@@ -71,7 +71,7 @@ class LibraryTest {
     }
 
     @Test
-    @Timeout(120)
+    @Timeout(240)
     void parser_and_printer_suspend_at_every_read_and_write() throws Exception {
         Library plain = Library.plain();
         Library light = Library.transformed();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A continuation goes on in other JVMs: one process for each step. */
-@Timeout(120)
+@Timeout(240)
 class JourneyTest {
     @TempDir
     Path dir;

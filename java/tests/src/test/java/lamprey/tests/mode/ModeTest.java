@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A program that is transformed for one mode, with the library for the other, is told so. */
-@Timeout(60)
+@Timeout(240)
 class ModeTest {
     private static final String FLAGS = "is transformed for flags, but the library on the class path is for exceptions: use lamprey-core-..-flags.jar";
     private static final String EXCEPTIONS = "is transformed for exceptions, but the library on the class path is for flags: use lamprey-core-..jar";

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Plain blocking programs over sockets do the same on light threads as on the JDK's. */
-@Timeout(60)
+@Timeout(240)
 class NetProgramsTest {
     @ParameterizedTest
     @ValueSource(strings = {"chat", "files", "scan", "data", "objects", "failures"})

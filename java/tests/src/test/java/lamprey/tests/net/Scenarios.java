@@ -230,7 +230,7 @@ final class Scenarios implements Runnable {
         StringBuilder trace = new StringBuilder();
         ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
         try (Socket s = new Socket()) {
-            s.connect(new InetSocketAddress("localhost", server.getLocalPort()), 3000);
+            s.connect(new InetSocketAddress("localhost", server.getLocalPort()), 100_000);
             s.setSoTimeout(10);
             s.getInputStream().read();
         } catch (SocketTimeoutException e) {

@@ -19,7 +19,7 @@ class PinnedTest {
 
     @ParameterizedTest
     @MethodSource("names")
-    @Timeout(60)
+    @Timeout(240)
     void blocking_call_is_refused_or_all_of_them_end(String name) throws Exception {
         String message = (String) CASES.getMethod("run", String.class).invoke(null, name);
         if (!message.equals("suspended")) {
@@ -28,13 +28,13 @@ class PinnedTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void thread_ends_with_the_error_if_nothing_blocks_any_more() throws Exception {
         assertSaysWhere((String) CASES.getMethod("uncaught").invoke(null));
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void names_the_call_of_the_jdk_and_its_line() throws Exception {
         String sort = (String) CASES.getMethod("run", String.class).invoke(null, "comparator_in_sort");
         assertTrue(sort.matches("(?s).*Cases\\.sort \\(Cases\\.java; by [^)]*sort in line \\d+.*"), sort);

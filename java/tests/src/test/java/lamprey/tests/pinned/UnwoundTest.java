@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A blocking call that is refused throws, also to those methods that had been left to suspend the thread. */
-@Timeout(60)
+@Timeout(240)
 class UnwoundTest {
     private static final Class<?> PROGRAM = Rewritten.packageOf(Unwound.class).get(Unwound.class);
     private static final boolean FLAGS = System.getProperty("lamprey.tests.mode", "").equals("FLAGS");

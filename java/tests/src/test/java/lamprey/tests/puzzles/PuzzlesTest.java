@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Transformed puzzles see on light threads what plain ones see on kernel threads. */
-@Timeout(120)
+@Timeout(240)
 class PuzzlesTest {
     @Test
     @SuppressWarnings("unchecked")

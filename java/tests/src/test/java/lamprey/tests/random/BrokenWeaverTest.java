@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BrokenWeaverTest {
     @ParameterizedTest
     @EnumSource
-    @Timeout(120)
+    @Timeout(240)
     void mistake_is_found(BrokenWeaver.Mistake mistake) throws InterruptedException {
         Campaign c = Campaign.run(new BrokenWeaver(new RealWeaver(Mode.EXCEPTIONS), mistake), 1, 6000, 1, 0);
         assertNotNull(c.failure());

@@ -16,7 +16,7 @@ class RandomMethodsTest {
 
     /** The generator alone, without any transformation. */
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void generated_programs_are_valid() throws InterruptedException {
         Campaign c = Campaign.run(Weaver.NONE, 7_000_000, 600, 1, 0);
         assertNull(c.failure(), c::failure);

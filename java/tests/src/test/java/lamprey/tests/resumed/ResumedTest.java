@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Traces and reflection of transformed code, compared with the plain form of the same classes. */
-@Timeout(60)
+@Timeout(240)
 class ResumedTest {
     private static final Rewritten REWRITTEN = Rewritten.packageOf(Levels.class);
 

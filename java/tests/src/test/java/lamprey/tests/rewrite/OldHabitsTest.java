@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What libraries for Java 8 do: {@code sun.misc.Unsafe}, privileged actions. */
-@Timeout(120)
+@Timeout(240)
 class OldHabitsTest {
     private static final String NAP = "static void nap() { try { Thread.sleep(1); Thread.yield(); } catch (InterruptedException e) { throw new RuntimeException(e); } }";
     private static final String UNSAFE = "static final sun.misc.Unsafe U = unsafe(); static sun.misc.Unsafe unsafe() { try { java.lang.reflect.Field f = sun.misc.Unsafe.class.getDeclaredField(\"theUnsafe\");"

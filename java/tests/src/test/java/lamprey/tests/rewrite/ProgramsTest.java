@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Plain programs do the same when their threads are light, at class file levels 52 and 61. */
-@Timeout(120)
+@Timeout(240)
 class ProgramsTest {
     private static final String NAP = "static void nap() { try { Thread.sleep(1); Thread.yield(); } catch (InterruptedException e) { throw new RuntimeException(e); } }";
 

@@ -120,7 +120,7 @@ final class Sources {
         Path out = folder.resolve("out.txt");
         Process p = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-Xverify:all", "-Xmx256m", "-Dfile.encoding=UTF-8", "-cp", classPath, "Start")
             .redirectErrorStream(true).redirectOutput(out.toFile()).start();
-        if (!p.waitFor(100, TimeUnit.SECONDS)) {
+        if (!p.waitFor(200, TimeUnit.SECONDS)) {
             p.destroyForcibly().waitFor();
         }
         String text = new String(Files.readAllBytes(out), StandardCharsets.UTF_8);

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What README advises where the JDK calls a function that has to wait. */
-@Timeout(120)
+@Timeout(240)
 class WaysOutTest {
     private static final String NAP = "static int nap(int i) { try { Thread.sleep(1); Thread.yield(); } catch (InterruptedException e) { throw new RuntimeException(e); } return i; }";
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A function that the JDK's stages call and that blocks fails its stage, with an error that says so; the thread goes on as if nothing else had happened. */
-@Timeout(60)
+@Timeout(240)
 class StagesTest {
     @Test
     void a_function_that_blocks_fails_its_stage_at_once() throws Exception {

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Storms on one carrier and on several. */
-@Timeout(120)
+@Timeout(240)
 class StormsTest {
     private static final Class<?> STORMS = Rewritten.packageOf(Storms.class).get(Storms.class);
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A suspension through a method of the JDK is an error at that call, and the thread goes on. */
-@Timeout(60)
+@Timeout(240)
 class ForeignTest {
     private static final String PINNED = "lamprey.instrument.PinnedError\n";
     private static final String END = "load a\ngot a!\nstill here\nx\nx\nx\ny\nfinally 2\n= {a=a!, b=1} 4\n";

@@ -15,7 +15,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /** Code that no Java compiler writes, or that is not supported. */
-@Timeout(60)
+@Timeout(240)
 class HandwrittenTest implements Opcodes {
     private static final String NAME = Isolated.SAMPLES + "Handwritten";
     private static final String SAMPLE = Isolated.SAMPLES + "Sample";

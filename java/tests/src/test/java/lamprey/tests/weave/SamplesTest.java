@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each sample computes the same as the plain class, whichever of its calls suspend. */
-@Timeout(60)
+@Timeout(240)
 class SamplesTest {
     @ParameterizedTest
     @CsvSource({
