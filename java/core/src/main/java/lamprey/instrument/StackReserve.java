@@ -10,7 +10,8 @@ package lamprey.instrument;
  *
  * <p><b>How.</b> The JVM looks for the room of a method's frame as the method begins. Interpreted, the frame has room for all local variables of the method; compiled, for
  * those that are live at the same time in the parts that run at least sometimes. So one call of 1,024 makes all of {@link #look}'s variables live at once: read
- * one after the other from a volatile field, then stored, which no compiler may interleave.
+ * one after the other from a volatile field, then stored, which no compiler may interleave. Compiled code looks in steps of a page, and not for a frame that is smaller: of one frame
+ * alone up to a page would be missing. So each call makes another one, whose frame begins where the first one ends; the method is too large to be inlined.
  *
  * <p><b>Rejected.</b> To notice that leaving has failed, and mend it later: where there is no room for a call, nothing can be noted down but in the generated handlers, and the
  * lock is missing until then. A recursion of small frames: 40 ns for each monitor.
@@ -22,12 +23,20 @@ final class StackReserve {
     private StackReserve() {}
 
     /**
-     * Has a frame of about 3.6 KB.
+     * Looks for about 3.6 KB.
      *
      * @param count of the calls, about
-     * @throws StackOverflowError if there is no room for it
+     * @throws StackOverflowError if they are not there
      */
     static void look(int count) {
+        look(count, false);
+    }
+
+    private static void look(int count, boolean isBelow) {
+        if (!isBelow) {
+            look(count, true);
+            return;
+        }
         if ((count & 1023) != 0) {
             return;
         }

@@ -53,9 +53,11 @@ class HeldTest {
         assertEquals("seldom true\nalways true\nlocked true\n0 false\nconstructors true\ndeep returned\n", p.run(0, options).out);
     }
 
-    @Test
-    void the_stack_ends_in_synchronized_methods() throws Exception {
-        assertEquals("true 100\ntrue true true\ntrue\n", new Launched(folder, "Overflow").run(0, "-Dlamprey.carriers=2").out);
+    /** Large stacks end while code is being compiled, and in compiled code. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-Dlamprey.carriers=2", "-Dlamprey.carriers=2 -Xss4m"})
+    void the_stack_ends_in_synchronized_methods(String options) throws Exception {
+        assertEquals("true 100\ntrue true 0\ntrue\n", new Launched(folder, "Overflow").run(0, options).out);
     }
 
     @Test
