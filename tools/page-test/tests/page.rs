@@ -61,6 +61,8 @@ fn a_program_is_shown_and_searched() {
     page.click(".of-group a", "client");
     page.until_seen("#details h2", "client");
     page.until_seen("#details .stack", "watched::");
+    page.click("#details .why", "critical path");
+    page.until_seen("#details .path", "waited");
     assert!(page.eval("location.hash").as_str().unwrap().contains("thread="));
     page.press("Escape");
     page.until("document.querySelector('#details').hidden");

@@ -168,6 +168,19 @@ fn cancel_while_it_ends(is_shared: bool) {
     });
 }
 
+/// Its number is asked for while it is woken and ends.
+fn a_number(is_shared: bool) {
+    let events = Events::new();
+    at_home(is_shared, events.all(1), |parasite| {
+        let handle = parasite.clone();
+        let asked = thread::spawn(move || {
+            handle.number();
+            handle.detach();
+        });
+        vec![asked, events.happens_outside(0, parasite.waker())]
+    });
+}
+
 /// The parasite has ended while its wakers are still in use.
 fn late_wakers(is_shared: bool) {
     let events = Events::new();
@@ -213,6 +226,18 @@ fn a_look_while_it_is_cancelled() {
 fn the_model_sees_a_look_that_forgets_a_wake() {
     must_fail(Broken::LookAgain, || a_look(false));
     must_fail(Broken::LookAgain, || a_look(true));
+}
+
+#[test]
+fn a_number_while_it_is_woken_and_ends() {
+    check_bounded(3, || a_number(SHARED));
+    check_bounded(3, || a_number(OWNED));
+}
+
+#[test]
+fn a_number_that_outlives_its_parasite_is_caught() {
+    must_fail(Broken::NumberStays, || a_number(SHARED));
+    must_fail(Broken::NumberStays, || a_number(OWNED));
 }
 
 #[test]

@@ -253,6 +253,8 @@ pub(crate) enum Broken {
     StmBlind,
     /// A commit does not signal those whose nodes it has taken out.
     StmSignal,
+    /// Who frees a parasite leaves its number in the table.
+    NumberStays,
     /// Who has copied the notes of a recorder does not look again how many there are.
     RecordLook,
 }

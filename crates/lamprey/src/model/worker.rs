@@ -392,10 +392,15 @@ impl Parasite {
         unsafe { Task::cancel_on(self.task(), Some(worker)) }
     }
 
-    /// The worker looks at it, as for a dump.
+    /// The worker looks at it, as for a dump, and gives it a number.
     pub(crate) fn look(&self, worker: &Worker) {
         // SAFETY: the worker is its home; blocks are kept until the run is over.
-        unsafe { Task::look_at(self.task(), worker, |_| ()) };
+        unsafe { Task::look_at(self.task(), worker, |task| task.life.number(|| 1)) };
+    }
+
+    /// The handle, which has not been dropped, is asked for the number.
+    pub(crate) fn number(&self) {
+        self.0.task.life.number(|| 1);
     }
 
     /// The first poll, as in `parasite`.

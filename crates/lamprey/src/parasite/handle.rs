@@ -388,8 +388,8 @@ impl<T> ParasiteHandle<T> {
         self.join()
     }
 
-    /// The parasite's number, unique in its runtime; for a stackless one its address, unique among live
-    /// parasites. `None` if it was over at once, or its result has been taken.
+    /// The parasite's number, unique in its runtime and never used again. `None` if it was over at once, or its
+    /// result has been taken.
     pub fn id(&self) -> Option<u64> {
         self.info().map(|info| info.id())
     }

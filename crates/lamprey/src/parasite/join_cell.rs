@@ -20,7 +20,7 @@ use super::place::drop_outcome;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::parasite::contexts::Context;
-use crate::sched::parasite::life::Refs;
+use crate::sched::parasite::refs::Refs;
 use crate::sched::remote_message::RemoteMessage;
 use crate::sched::thread::{Thread, ThreadState};
 use crate::sched::worker::{Worker, give_block, take_block};

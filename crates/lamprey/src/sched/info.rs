@@ -2,7 +2,6 @@
 
 use super::parasite::task::Task;
 use super::thread::{Kind, Thread};
-use crate::world;
 use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -58,8 +57,7 @@ impl ThreadInfo {
         Self { id, name: name.into(), kind, worker, spawn_site }
     }
 
-    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address (in a simulation, a number that
-    /// the seed decides), unique among those that live.
+    /// Unique in its runtime, and never used again; 0 for an OS thread.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -127,10 +125,14 @@ impl Thread {
 }
 
 impl Task {
-    /// Unique among the stackless parasites that live: an address, or a number of the simulation's.
+    /// Its number, unique in its runtime; given to it by the first who asks. The caller keeps the task alive
+    /// ([`number`](super::parasite::number), invariant 1).
     pub(crate) fn number(&self) -> u64 {
-        let address = std::ptr::from_ref(self).addr();
-        world::with(|world| world.number_of(address)).unwrap_or(address as u64)
+        if self.life.is_homeless() {
+            return 0; // a thread that waits for a future, which has a number of its own
+        }
+        // SAFETY: a `WorkerShared` lives as long as any block of its worker's slab.
+        self.life.number(|| unsafe { Self::home(NonNull::from(self)).as_ref() }.ids.next())
     }
 
     /// Who it is: a stackless parasite.

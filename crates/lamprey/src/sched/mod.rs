@@ -61,6 +61,8 @@ mod deliver;
 mod handover;
 mod here;
 #[cfg(not(loom))]
+mod ids;
+#[cfg(not(loom))]
 pub(crate) mod info;
 #[cfg(not(loom))]
 mod kinds;

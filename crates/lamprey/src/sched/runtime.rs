@@ -5,6 +5,7 @@
 
 use super::affinity;
 use super::duty::Duty;
+use super::ids::Ids;
 use super::inspect::layout;
 use super::inspect::stack_use::StackUses;
 use super::inspect::survey::Survey;
@@ -84,7 +85,7 @@ impl Shared {
             kinds: Kinds::new(),
             stopping: AtomicBool::new(false),
             next_place: AtomicUsize::new(0),
-            next_id: AtomicU64::new(1),
+            ids: Arc::new(Ids::new(workers)),
             trimmed: AtomicU64::new(0),
             process: Process::this(),
             alive: Mutex::new(0),
@@ -94,7 +95,10 @@ impl Shared {
             stack_uses: StackUses::new(),
         });
         let remotes = (0..workers)
-            .map(|index| Arc::new(WorkerShared::new(index, Arc::as_ptr(&shared).cast(), shared.notes())))
+            .map(|index| {
+                let runtime = Arc::as_ptr(&shared).cast();
+                Arc::new(WorkerShared::new(index, runtime, shared.ids.clone(), shared.notes()))
+            })
             .collect();
         shared
             .remotes

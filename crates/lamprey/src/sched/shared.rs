@@ -1,6 +1,7 @@
 //! [`Shared`]: what the workers of a runtime share (Go's global `sched`), and the runtime's options.
 
 use super::duty::Duty;
+use super::ids::Ids;
 use super::inspect::stack_use::StackUses;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
@@ -75,7 +76,7 @@ pub(crate) struct Shared {
     pub(super) kinds: Kinds,
     pub(super) stopping: AtomicBool,
     pub(super) next_place: AtomicUsize,
-    pub(super) next_id: AtomicU64,
+    pub(super) ids: Arc<Ids>,
     /// When the current period of `trim` began, in ticks.
     pub(super) trimmed: AtomicU64,
     /// That of its kernel threads.
@@ -154,12 +155,9 @@ impl Shared {
         self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_some()
     }
 
-    /// A number for a thread that is spawned from outside the runtime. Numbers are dealt out modulo
-    /// `workers + 1`: each worker has one residue, spawns from outside have residue 0.
+    /// A number for a thread that is spawned from outside the runtime.
     pub(crate) fn new_id(&self) -> u64 {
-        let stride = self.remotes().len() as u64 + 1;
-        // Relaxed: only uniqueness matters.
-        self.next_id.fetch_add(1, Ordering::Relaxed) * stride
+        self.ids.next()
     }
 
     /// The worker for the next host that is to be spread over the workers: round-robin.

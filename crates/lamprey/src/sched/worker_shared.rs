@@ -5,6 +5,7 @@
 
 use super::called::Called;
 use super::cancel::reach::Reach;
+use super::ids::Ids;
 use super::metrics::measured::Measured;
 use super::parasite::attention::Attention;
 use super::parasite::outside::Outside;
@@ -27,6 +28,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct WorkerShared {
     pub(crate) index: usize,
     pub(crate) inbox: Inbox<Waiter>,
+    /// Numbers for what it is the home of.
+    pub(in crate::sched) ids: Arc<Ids>,
     /// The runtime's address. Only compared.
     runtime: *const (),
     pub(crate) parking: Parking,
@@ -76,10 +79,11 @@ unsafe impl Sync for WorkerShared {}
 
 impl WorkerShared {
     /// `notes`: how many the recorder keeps.
-    pub(crate) fn new(index: usize, runtime: *const (), notes: usize) -> Self {
+    pub(crate) fn new(index: usize, runtime: *const (), ids: Arc<Ids>, notes: usize) -> Self {
         Self {
             ring: Ring::new(notes),
             index,
+            ids,
             runtime,
             tid: AtomicI32::new(0),
             counters: Counters::default(),

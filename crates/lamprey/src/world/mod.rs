@@ -16,7 +16,6 @@ mod escapes;
 mod here;
 mod log;
 pub(crate) mod net;
-mod numbers;
 mod place;
 mod rest;
 mod signals;
@@ -35,7 +34,6 @@ use agenda::Agenda;
 use disk::Disks;
 use escapes::Escapes;
 use log::Log;
-use numbers::Numbers;
 use signals::Listeners;
 use std::cell::Cell;
 use std::fmt::Arguments;
@@ -67,7 +65,6 @@ pub(crate) struct World {
     pub(crate) net: net::Net,
     pub(crate) disks: Disks,
     pub(crate) listeners: Listeners,
-    numbers: Numbers,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -117,7 +114,6 @@ impl World {
             net: net::Net::default(),
             disks: Disks::default(),
             listeners: Listeners::default(),
-            numbers: Numbers::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),
@@ -127,11 +123,6 @@ impl World {
             drive: Cell::new(None),
             in_worker: Cell::new(false),
         }
-    }
-
-    /// The number of the stackless parasite at this address.
-    pub(crate) fn number_of(&self, address: usize) -> u64 {
-        self.numbers.of(address)
     }
 
     /// The world's clock.

@@ -4,6 +4,7 @@
 mod common;
 
 mod forked;
+mod ids;
 mod kernel;
 mod looks;
 mod metrics;

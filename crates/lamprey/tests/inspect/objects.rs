@@ -347,13 +347,21 @@ fn what_futures_wait_for_is_told() {
 #[test]
 fn a_thread_that_computes_tells_how_long() {
     run(2, || {
-        let stop = Arc::new(AtomicBool::new(false));
-        let theirs = stop.clone();
+        // Relaxed (all): flags, with which no data travels.
+        let flags = Arc::new([const { AtomicBool::new(false) }; 2]);
+        let theirs = flags.clone();
         let computes = host("computes", move || {
-            while !theirs.load(Ordering::Relaxed) {
+            let [begun, stop] = &*theirs;
+            begun.store(true, Ordering::Relaxed);
+            while !stop.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
         });
+        let [begun, stop] = &*flags;
+        while !begun.load(Ordering::Relaxed) {
+            // Without a turn: on this worker it would never let this thread go on.
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let held = loop {
             let rows = threads();
             let row = rows.iter().find(|row| row.thread().name() == Some("computes"));

@@ -118,7 +118,12 @@ fn recorded(request: &Request) -> Result<Answer, Answer> {
             let thread = request.value("thread").and_then(|thread| thread.parse().ok());
             let thread = thread
                 .ok_or_else(|| Answer::error(400, "format=why: thread=ID says of which thread".to_owned()))?;
-            Ok(Answer::text(recording().why(thread, ..).to_string()))
+            let recording = match request.value("runtime").map(str::parse) {
+                None => recording(),
+                Some(Ok(runtime)) => recording().seen_from(runtime),
+                Some(Err(_)) => return Err(Answer::error(400, "runtime=N: write a number".to_owned())),
+            };
+            Ok(Answer::text(recording.why(thread, ..).to_string()))
         }
         format => Err(Answer::error(400, format!("format={format}: write text, why, perfetto or dial9"))),
     }

@@ -32,8 +32,8 @@
 //! 3. Each cloned `Waker`, each task that is in an inbox as a post, and a joiner's entry holds a reference
 //!    (`refs`). A wait node holds none: the node's owner does not free the task before the node has been
 //!    released (`channel::rendezvous::wait_queue`).
-//! 4. The memory is freed once: by the structural owner (task and handle together, `sched::completion`) if
-//!    there is no reference, else by the thread that drops the last reference after ORPHAN was set.
+//! 4. The memory is freed once ([`super::refs`]); the structural owner is task and handle together
+//!    (`sched::completion`).
 //!
 //! # Who may touch what
 //! `local`: the home worker. `shared`, `refs`: any thread that knows that the task is alive (invariant 3).
@@ -52,10 +52,15 @@
 //! # Checked by
 //! `model::life` (loom, with broken variants that it catches), `tests/compat/wakers.rs` (also under miri).
 
+#[cfg(not(loom))]
+use super::number;
+use super::refs::Refs;
 use crate::sched::reason::On;
 #[cfg(not(loom))]
 use crate::sched::{made::Origin, noted::Noted, reason::Wait};
-use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
+#[cfg(loom)]
+use crate::sync_shim::AtomicBool;
+use crate::sync_shim::{AtomicU8, Cell, Ordering, left_out};
 
 const ACTIVE: u8 = 1;
 const WOKEN: u8 = 4;
@@ -68,8 +73,6 @@ const LINKED: u8 = 64;
 const SHARED: u8 = 128;
 /// With SHARED, constant: the task has no home worker ([`Life::homeless`]).
 const HOMELESS: u8 = POSTED;
-/// In `refs`: the structural owner has given up its claim.
-const ORPHAN: u32 = 1 << 31;
 
 /// The state of a stackless parasite.
 #[derive(Debug)]
@@ -85,6 +88,9 @@ pub(crate) struct Life {
     /// On which object: without debug assertions it has no size.
     #[cfg(not(loom))]
     noted: Noted,
+    /// Stands for its entry in the table of numbers.
+    #[cfg(loom)]
+    entry: AtomicBool,
 }
 
 /// What a waker must do.
@@ -171,6 +177,8 @@ impl Life {
             reason: AtomicU8::new(Wait::Suspend as u8),
             #[cfg(not(loom))]
             noted: Noted::new(),
+            #[cfg(loom)]
+            entry: AtomicBool::new(false),
         }
     }
 
@@ -419,17 +427,56 @@ impl Life {
     /// Drops a reference; true if the caller must now free the memory.
     #[must_use]
     pub(crate) fn release(&self) -> bool {
-        self.refs.release()
+        let is_last = self.refs.release();
+        if is_last {
+            self.forget_number();
+        }
+        is_last
     }
 
     /// Drops the structural owner's claim; true if the caller must now free the memory.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
-        self.refs.drop_owner()
+        if !self.refs.any() {
+            // Nobody makes a first reference now, and it has no number.
+            return true;
+        }
+        let is_last = self.refs.drop_owner();
+        if is_last {
+            self.forget_number();
+        }
+        is_last
     }
 
-    /// True if there may be references, whose holders must see that the task is over.
+    /// The number of the task; if it has none yet, `fresh` makes one. The caller keeps the task alive
+    /// ([`number`](super::number), invariant 1).
+    pub(crate) fn number(&self, fresh: impl FnOnce() -> u64) -> u64 {
+        self.refs.set_numbered();
+        #[cfg(not(loom))]
+        return number::of(std::ptr::from_ref(self).addr(), fresh);
+        #[cfg(loom)]
+        {
+            // Relaxed: as the table, which has a lock of its own.
+            self.entry.store(true, Ordering::Relaxed);
+            fresh()
+        }
+    }
+
+    /// The caller is about to free the memory.
+    #[cold]
+    fn forget_number(&self) {
+        if !self.refs.is_numbered() || left_out!(NumberStays) {
+            return;
+        }
+        #[cfg(not(loom))]
+        number::forget(std::ptr::from_ref(self).addr());
+        #[cfg(loom)]
+        // Relaxed: as the table, which has a lock of its own.
+        self.entry.store(false, Ordering::Relaxed);
+    }
+
+    /// True if it has a number, or there may be references, whose holders must see that the task is over.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_referenced(&self) -> bool {
         self.refs.any()
@@ -439,57 +486,8 @@ impl Life {
     #[cfg(loom)]
     pub(crate) fn free(&self) {
         self.shared.free();
-        self.refs.0.free();
-    }
-}
-
-/// A reference count beside one structural owner, whose claim is not counted (invariants 3 and 4 of this
-/// file).
-#[derive(Debug)]
-pub(crate) struct Refs(AtomicU32);
-
-impl Refs {
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn any(&self) -> bool {
-        // Acquire pairs with `release`: the caller is the only one that could make the first reference, and
-        // frees if there is none.
-        self.0.load(Ordering::Acquire) != 0
-    }
-
-    /// Takes a reference.
-    pub(crate) fn retain(&self) {
-        // Relaxed: the caller already keeps the object alive, as with `Arc`.
-        let before = self.0.fetch_add(1, Ordering::Relaxed);
-        if before & !ORPHAN > ORPHAN / 2 {
-            // A leaked count must not overflow, as with `Arc`. The bound is so far from the ORPHAN bit that
-            // all threads that add at the same time do not reach it.
-            crate::bug::say!("a parasite has more than {} wakers: are they forgotten?", ORPHAN / 2);
-            std::process::abort();
-        }
-    }
-
-    /// Drops a reference; true if the caller must now free the memory.
-    #[must_use]
-    pub(crate) fn release(&self) -> bool {
-        // AcqRel pairs with itself and with `drop_owner`: the thread that frees sees what all others did.
-        self.0.fetch_sub(1, Ordering::AcqRel) == ORPHAN | 1
-    }
-
-    /// Drops the structural owner's claim; true if the caller must now free the memory.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[must_use]
-    pub(crate) fn drop_owner(&self) -> bool {
-        // Acquire pairs with `release`. Zero stays zero: only the holder of a reference or the owner makes a
-        // new one.
-        if self.0.load(Ordering::Acquire) == 0 {
-            return true;
-        }
-        // AcqRel pairs with `release`.
-        self.0.fetch_or(ORPHAN, Ordering::AcqRel) == 0
+        self.refs.free();
+        // Relaxed: as the table, which has a lock of its own.
+        assert!(!self.entry.load(Ordering::Relaxed), "the number of a parasite that has been freed is kept");
     }
 }

@@ -18,12 +18,14 @@ pub(crate) mod contexts;
 pub(crate) mod finish;
 pub(crate) mod life;
 pub(crate) mod notify;
+pub(in crate::sched) mod number;
 #[cfg(not(loom))]
 pub(crate) mod offer;
 #[cfg(not(loom))]
 mod on_top;
 pub(crate) mod outside;
 pub(in crate::sched) mod ready_queue;
+pub(crate) mod refs;
 #[cfg(not(loom))]
 pub(in crate::sched) mod starts;
 pub(crate) mod task;

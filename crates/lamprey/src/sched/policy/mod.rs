@@ -157,12 +157,12 @@ impl Ready {
         Err(unsafe { task.as_ref() })
     }
 
-    /// The thread's number, unique in its runtime; of a parasite without a stack, unique among those that live.
+    /// The thread's number, unique in its runtime and never used again.
     pub fn id(&self) -> u64 {
         self.who().map_or_else(Task::number, |thread| thread.label.id.get())
     }
 
-    /// True for a parasite without a stack, whose number others have had before.
+    /// True for a parasite without a stack, which has no number until somebody asks.
     pub(crate) fn is_stackless(&self) -> bool {
         self.who().is_err()
     }

@@ -18,7 +18,6 @@ use crate::sched::parasite::task::Task;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, Thread};
 use std::panic::Location;
-use std::ptr::NonNull;
 
 /// What has been done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +159,9 @@ impl Actor {
         }
     }
 
-    pub(super) fn of_task(task: NonNull<Task>) -> Self {
-        Self::new(ActorKind::Stackless, task.addr().get() as u64)
+    /// The caller keeps it alive, as [`Task::number`] asks for.
+    pub(super) fn of_task(task: &Task) -> Self {
+        Self::new(ActorKind::Stackless, task.number())
     }
 
     /// A descriptor in the place of a thread; -1 is none.

@@ -122,11 +122,20 @@ impl Recording {
                 let (is_off, is_cut) = (remote.ring.is_off(), copied.overwritten != 0);
                 workers.push(Recorded { runtime, worker, is_off, is_cut });
                 let mut add = |at, what| steps.push(Step { at: clock.time_of(at), runtime, worker, what });
-                names.each_note(copied, |names, note| names.worker(worker).steps_of(note, &clock, &mut add));
+                names.worker = worker;
+                // SAFETY: only the worker fills its ring, with such notes.
+                let notes = copied.notes.iter().filter_map(|words| unsafe { Note::read(words) }.ok());
+                notes.for_each(|note| names.steps_of(&note, &clock, &mut add));
             }
         }
         steps.sort_by_key(|step| step.at);
         Self { taken, own, steps, workers }
+    }
+
+    /// The same, where numbers of threads are those of this runtime.
+    #[cfg(feature = "live")]
+    pub(crate) fn seen_from(self, runtime: usize) -> Self {
+        Self { own: Some(runtime), ..self }
     }
 
     /// When it was taken.
@@ -221,8 +230,6 @@ impl Clock {
 struct Names {
     worker: usize,
     threads: HashMap<Actor, Known>,
-    /// A name whose thread's note comes next.
-    next: HashMap<Actor, Arc<str>>,
 }
 
 #[derive(Clone, Default)]
@@ -241,7 +248,6 @@ impl Names {
                 Ok(note) => self.note_origin(&note),
             }
         }
-        self.next.clear();
     }
 
     fn note_origin(&mut self, note: &Note) {
@@ -250,30 +256,8 @@ impl Names {
             Origin::Unknown | Origin::Number(_) => {}
             Origin::Own => known.name = Some("of the runtime".into()),
             Origin::SpawnedAt(site) => known.site = Some(site),
-            // Each time anew: the parasite may be another one than before, in the same memory.
-            Origin::Future(future) => {
-                known.name = Some(self.next.remove(&note.actor).unwrap_or_else(|| future().into()))
-            }
+            Origin::Future(future) => _ = known.name.get_or_insert_with(|| future().into()),
         }
-    }
-
-    /// Calls `see` with each note of a worker.
-    fn each_note(&mut self, copied: &Copied, mut see: impl FnMut(&mut Self, &Note)) {
-        for words in &copied.notes {
-            // SAFETY: only the worker fills its ring, with such notes.
-            match unsafe { Note::read(words) } {
-                Err((actor, bytes)) => _ = self.next.insert(actor, text(&bytes)),
-                Ok(note) => {
-                    self.note_origin(&note);
-                    see(self, &note);
-                }
-            }
-        }
-    }
-
-    fn worker(&mut self, worker: usize) -> &mut Self {
-        self.worker = worker;
-        self
     }
 
     fn info(&self, actor: Actor) -> Option<ThreadInfo> {

@@ -73,21 +73,23 @@ impl Worker {
     }
 
     fn introduce_task(&self, task: NonNull<Task>) -> (Actor, Origin) {
+        // SAFETY: the caller holds the right to run the task, which keeps it alive.
+        let task = unsafe { task.as_ref() };
         let actor = Actor::of_task(task);
-        // SAFETY: the caller holds the right to run the task, which keeps it alive; these fields are constant.
-        let (name, future) = unsafe { (task.as_ref().given_name(), task.as_ref().body.name) };
-        if let Some(name) = name {
-            // Each time: another parasite may have had this block before.
+        if let Some(name) = task.given_name()
+            && self.recorder.is_nameless(actor, self.remote.ring.written())
+        {
             self.note_name(actor, name);
         }
-        (actor, Origin::Future(future))
+        (actor, Origin::Future(task.body.name))
     }
 
     /// Who runs now, for the notes of what it does to others.
     fn doer(&self) -> Actor {
         let me = self.running_ref();
         match me.polled() {
-            Some(task) => Actor::of_task(task),
+            // SAFETY: it is polled by this thread, so it is alive.
+            Some(task) => Actor::of_task(unsafe { task.as_ref() }),
             None => Actor::of_thread(me),
         }
     }
@@ -212,7 +214,9 @@ impl Worker {
     #[inline(never)]
     pub(in crate::sched) fn note_detach(&self, task: NonNull<Task>, is_over: bool) {
         let stop = if is_over { Stop::Ended } else { stop_of(task) };
-        let at = self.note(Act::Detach, Actor::of_task(task), self.doer(), stop.detail(), Origin::Unknown);
+        // SAFETY: the right to run keeps it alive.
+        let actor = Actor::of_task(unsafe { task.as_ref() });
+        let at = self.note(Act::Detach, actor, self.doer(), stop.detail(), Origin::Unknown);
         self.measure_detach(at);
     }
 

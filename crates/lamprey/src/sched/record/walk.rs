@@ -361,7 +361,7 @@ impl State {
     }
 }
 
-/// What comes before is about another thread, in the same memory.
+/// After this there are no steps of the thread, unless some are missing.
 fn is_end(step: &Step) -> bool {
     matches!(step.what, What::Ended { .. })
 }

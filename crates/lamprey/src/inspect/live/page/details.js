@@ -1,12 +1,14 @@
 // One thread: what it waits for, for whom, and its stack. It lies beside each view.
 
-import { Refused, get } from './api.js';
+import { Refused, get, getText } from './api.js';
 import { el, named, plural, stackOf, time } from './dom.js';
 
 export function details(page, box) {
   let shown = '';
   /** A thread's stack costs a look at all stacks: it is asked for a tenth of the time at most. */
   let due = 0;
+  /** What led to where a thread is, as somebody has asked: kept until another one is shown. */
+  let path = null;
 
   async function refresh(wanted, signal) {
     if (!wanted) {
@@ -17,19 +19,45 @@ export function details(page, box) {
     const isNew = wanted !== shown;
     if (!isNew && performance.now() < due) return;
     const [id, runtime] = wanted.split('@');
+    if (path?.wanted !== wanted) path = null;
     if (isNew) show(id, el('p', { class: 'nothing' }, 'Asking for its stack …'));
     box.hidden = false;
     shown = wanted;
     const start = performance.now();
     try {
       const thread = await get(`thread/${encodeURIComponent(id)}`, { runtime }, signal);
-      show(id, ...parts(page, thread));
+      show(id, ...parts(page, thread), ...led(wanted));
     } catch (error) {
       if (signal.aborted) shown = '';
       if (!(error instanceof Refused) || error.status !== 404) throw error;
       show(id, el('p', { class: 'nothing' }, 'It has ended, or has not started yet.'));
     }
     due = performance.now() + 9 * (performance.now() - start);
+  }
+
+  /** The heading, and a button or what it has brought. */
+  function led(wanted) {
+    const text = el('pre', { class: 'path', hidden: !path }, path?.text ?? '');
+    const ask = async () => {
+      const asked = { wanted, text: 'Asking …' };
+      const say = (now) => {
+        asked.text = now;
+        if (path === asked) box.querySelector('.path')?.replaceChildren(now);
+      };
+      path = asked;
+      text.hidden = false;
+      button.textContent = 'Ask again';
+      say(asked.text);
+      const [thread, runtime] = wanted.split('@');
+      try {
+        say(await getText('recording', { format: 'why', thread, runtime }));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        say(error.status === 404 ? 'This program does not tell.' : error.message);
+      }
+    };
+    const button = el('button', { type: 'button', class: 'why', onclick: ask }, path ? 'Ask again' : 'Show its critical path');
+    return [el('h3', {}, 'What led to this'), button, text];
   }
 
   function show(id, ...content) {
