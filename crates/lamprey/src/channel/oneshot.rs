@@ -46,6 +46,7 @@ use super::gate::{opaque, or_cancelled};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::parasite::task::Form;
+use crate::sched::reason::On;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;
@@ -69,6 +70,7 @@ use std::time::{Duration, Instant};
 /// });
 /// ```
 #[doc(alias = "promise")]
+#[track_caller]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
     let cell = OneshotCell::new();
@@ -219,7 +221,7 @@ impl<T> Future for ClosedFuture<'_, T> {
         if self.0.is_refused() {
             return Poll::Ready(());
         }
-        let waiter = Waiter::of(cx, Wait::Recv.into()).keep();
+        let waiter = Waiter::of(cx, self.0.cell().made.on(Wait::Recv)).keep();
         self.0.is_watching = self.0.cell().watch(waiter);
         if self.0.is_watching {
             return Poll::Pending;
@@ -275,6 +277,13 @@ impl<T> Receiver<T> {
         self.0.is_some_and(|cell| unsafe { cell.as_ref() }.change(from, to))
     }
 
+    /// What it waits for, which lives as long as this end.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn on(&self) -> On {
+        // SAFETY: alive until this side has ended.
+        self.0.map_or(Wait::Recv.into(), |cell| unsafe { cell.as_ref() }.made.on(Wait::Recv))
+    }
+
     /// Takes back a waiter that a future has left; false if the sender has ended.
     fn forget(&self, old: Option<Waiter>) -> bool {
         let Some(waiter) = old else { return true };
@@ -302,7 +311,7 @@ impl<T> Receiver<T> {
         }
         let waited = if self.forget(old) {
             let enter = |me| self.change(None, Some(me));
-            wait::wait(Wait::Recv.on(self), deadline, enter, |me| self.change(Some(me), None))
+            wait::wait(self.on(), deadline, enter, |me| self.change(Some(me), None))
         } else {
             Waited::Done
         };
@@ -415,7 +424,7 @@ impl<T> Future for Receiver<T> {
         if old.is_some_and(|old| old.is_of(cx)) {
             return Poll::Pending;
         }
-        let waiter = Waiter::of(cx, Wait::Recv.into()).keep();
+        let waiter = Waiter::of(cx, self.on()).keep();
         if self.forget(old) && self.change(None, Some(waiter)) {
             return Poll::Pending;
         }

@@ -93,6 +93,7 @@ pub(crate) struct On {
 impl Wait {
     /// This reason, for `what`.
     #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg(any(loom, not(debug_assertions)))]
     pub(crate) fn on<T: ?Sized>(self, what: &T) -> On {
         On { reason: self, what: std::ptr::from_ref(what).cast() }
     }

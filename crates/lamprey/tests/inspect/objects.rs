@@ -67,6 +67,30 @@ fn channels_are_named_by_where_they_were_made() {
     });
 }
 
+#[test]
+fn oneshots_are_named_by_where_they_were_made() {
+    run(2, || {
+        let line = line!() + 1;
+        let (tx, rx) = lamprey::oneshot::<u8>();
+        let (other, others) = lamprey::oneshot::<u8>();
+        let waits = host("of a oneshot", move || assert_eq!(rx.recv(), Ok(1)));
+        let future = named("of another oneshot", others.into_future());
+        if cfg!(debug_assertions) {
+            for (name, line) in [("of a oneshot", line), ("of another oneshot", line + 1)] {
+                let object = object_of(name);
+                assert_eq!(object.wait(), Wait::Recv);
+                assert!(object.site().unwrap().to_string().starts_with(&site(line)), "{object}");
+            }
+        } else {
+            row_of("of a oneshot", Wait::Recv);
+        }
+        tx.send(1).unwrap();
+        other.send(2).unwrap();
+        waits.join().unwrap();
+        assert_eq!(future.join().unwrap(), Ok(2));
+    });
+}
+
 /// Waits for a message, to pass it on.
 fn pass_on(from: &Receiver<u8>, to: &Sender<u8>) {
     if let Ok(message) = from.recv() {

@@ -39,6 +39,7 @@
 
 use crate::queue::inbox::Linked;
 use crate::sched::Waiter;
+use crate::sched::noted::MadeInDebug;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -48,6 +49,7 @@ pub(super) struct OneshotCell<T> {
     word: AtomicPtr<()>,
     value: UnsafeCell<MaybeUninit<T>>,
     watcher: UnsafeCell<Option<Waiter>>,
+    pub(super) made: MadeInDebug,
 }
 
 const SENT: usize = 1;
@@ -89,11 +91,14 @@ fn is_code(word: *mut ()) -> bool {
 }
 
 impl<T> OneshotCell<T> {
+    #[track_caller]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> NonNull<Self> {
         let cell = Self {
             word: AtomicPtr::new(ptr::null_mut()),
             value: UnsafeCell::new(MaybeUninit::uninit()),
             watcher: UnsafeCell::new(None),
+            made: MadeInDebug::new(),
         };
         NonNull::from(Box::leak(Box::new(cell)))
     }
