@@ -9,6 +9,7 @@
 //! | the service for futures, the reaper and its children, look-ups, standard streams, the list of runtimes, an observer's locks | [`PerProcess`]: begins anew |
 //! | `Reactor`, `Readiness` | nothing is added to the parent's, or removed; what waits is registered with one of the child's |
 //! | `WAKE_FD`, the eventfd of a thread in `poll(2)` | another one |
+//! | `trace::Aio`, `trace::Epoll` | nothing is added or taken: `wait` returns an error |
 //! | `Ring`, `Ahead` | operations are not given up; a multishot begins anew |
 //! | `Shared` (a runtime) | takes no thread, and has ended |
 //! | `CURRENT` and others, the thread-locals of a worker (`sched::forked`) | taken away: the thread is a worker no more |
@@ -58,6 +59,11 @@ impl Process {
     pub(crate) fn is_this(self) -> bool {
         self == Self::this()
     }
+}
+
+/// The error of what belongs to the parent.
+pub(crate) fn of_parent() -> std::io::Error {
+    std::io::Error::other("it was made before a fork, and belongs to the parent: make a new one in the child")
 }
 
 static FORKS: AtomicUsize = AtomicUsize::new(0);

@@ -7,6 +7,9 @@
 //!    kernel thread at a time does either. The kernel itself may be entered by several.
 //! 3. A read that the kernel gives up with the thread that had it taken is added again, by a thread that waits.
 //!
+//! 4. A child made by `fork` does not touch the ring, which it shares with its parent. The kernel writes to the memory of the parent, so
+//!    that buffers may be freed.
+//!
 //! # Rejected
 //! * A thread of the kernel's that takes the entries (`SQPOLL`), or one of our own: no read would end with the thread that
 //!   adds it, but each would cost a wake, and the first a CPU.
@@ -14,6 +17,7 @@
 use super::aio_read::AioRead;
 use super::thread::Trace;
 use crate::bug::say;
+use crate::kernel::fork::{self, Process};
 use crate::sync_shim::watched::{Mutex, MutexGuard};
 use io_uring::types::{CancelBuilder, Fd};
 use io_uring::{IoUring, opcode, squeue};
@@ -38,12 +42,17 @@ const MOST_TRIES: u8 = 100;
 ///
 /// # Dropping
 /// Waits until the kernel has done or given up all reads, whose threads are dropped.
+///
+/// # In a child made by `fork`
+/// It is the parent's, which does not notice what the child does with it: `wait` returns an error.
 pub struct Aio {
     ring: IoUring,
     reads: Mutex<Slab<Added>>,
     completions: Mutex<()>,
     /// Not being dropped.
     is_open: bool,
+    /// Whose ring it is.
+    process: Process,
 }
 
 struct Added {
@@ -55,7 +64,9 @@ impl Added {
     /// For the read with this key.
     fn entry(&mut self, key: usize) -> squeue::Entry {
         let fd = Fd(self.read.file().as_raw_fd());
-        let (offset, buffer) = (self.read.offset(), self.read.buffer());
+        // The last one means the file's cursor to the kernel; those before it are refused.
+        let offset = self.read.offset().min(u64::MAX - 1);
+        let buffer = self.read.buffer();
         let len = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
         opcode::Read::new(fd, buffer.as_mut_ptr(), len).offset(offset).build().user_data(key as u64)
     }
@@ -81,7 +92,13 @@ impl Aio {
                 "this kernel loses completions of io_uring (it is older than 5.5)",
             ));
         }
-        Ok(Self { ring, reads: Mutex::default(), completions: Mutex::default(), is_open: true })
+        Ok(Self {
+            ring,
+            reads: Mutex::default(),
+            completions: Mutex::default(),
+            is_open: true,
+            process: Process::this(),
+        })
     }
 
     /// Keeps a thread until its bytes have been read: [`wait`](Self::wait) returns it then.
@@ -101,6 +118,9 @@ impl Aio {
     /// # Safety
     /// What the entry names stays until its completion.
     unsafe fn push(&self, entry: &squeue::Entry) {
+        if !self.process.is_this() {
+            return; // invariant 4
+        }
         loop {
             let reads = self.reads();
             // SAFETY: the lock is held, so nobody else reaches the queue (invariant 2).
@@ -137,6 +157,9 @@ impl Aio {
     /// # Blocking
     /// The calling kernel thread.
     pub fn wait(&self) -> io::Result<Vec<Trace>> {
+        if !self.process.is_this() {
+            return Err(fork::of_parent());
+        }
         match self.enter() {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(Vec::new()),
@@ -204,6 +227,9 @@ impl Aio {
 impl Drop for Aio {
     fn drop(&mut self) {
         self.is_open = false;
+        if !self.process.is_this() {
+            return; // invariant 4
+        }
         // An error (kernels before 6.0) means that the reads run to their end.
         let _ = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
         while !self.is_empty() {

@@ -10,6 +10,7 @@
 use super::thread::Trace;
 use super::wait::{EpollWait, Interest};
 use crate::kernel::epoll::try_wait;
+use crate::kernel::fork::{self, Process};
 use crate::sync_shim::watched::{Mutex, MutexGuard};
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -27,7 +28,8 @@ const NOTIFY: u64 = u64::MAX;
 const BATCH: usize = 256;
 
 /// An epoll, and the threads that wait for its descriptors. One kernel thread or several
-/// [`wait`](Self::wait) for events, any may [`add`](Self::add) threads.
+/// [`wait`](Self::wait) for events, any may [`add`](Self::add) threads. In a child made by `fork` it is the parent's, which does not notice
+/// what the child does with it: both calls return errors.
 ///
 /// # Examples
 /// ```
@@ -53,6 +55,8 @@ pub struct Epoll {
     epoll: OwnedFd,
     notify: OwnedFd,
     waiting: Mutex<HashMap<RawFd, Vec<EpollWait>>>,
+    /// Whose epoll it is: a child of that process shares it.
+    process: Process,
 }
 
 impl Epoll {
@@ -64,7 +68,7 @@ impl Epoll {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let notify = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &notify, EventData::new_u64(NOTIFY), EventFlags::IN | EventFlags::ET)?;
-        Ok(Self { epoll, notify, waiting: Mutex::default() })
+        Ok(Self { epoll, notify, waiting: Mutex::default(), process: Process::this() })
     }
 
     /// Keeps a thread until its descriptor is ready: [`wait`](Self::wait) returns it then.
@@ -73,6 +77,9 @@ impl Epoll {
     /// The thread, which finds the kernel's error when it is stepped: the descriptor has no readiness
     /// (`EPERM`: a file on a disk), or the kernel is out of memory for registrations.
     pub fn add(&self, wait: EpollWait) -> Result<(), Trace> {
+        if !self.process.is_this() {
+            return Err(wait.failed(fork::of_parent()));
+        }
         let fd = wait.as_fd().as_raw_fd();
         let mut waiting = self.waiting();
         let others = waiting.entry(fd).or_default();
@@ -110,6 +117,9 @@ impl Epoll {
     /// # Blocking
     /// The calling kernel thread.
     pub fn wait(&self, timeout: Option<Duration>) -> io::Result<Vec<Trace>> {
+        if !self.process.is_this() {
+            return Err(fork::of_parent());
+        }
         let mut room = [const { MaybeUninit::<Event>::uninit() }; BATCH];
         let events = match try_wait(&self.epoll, &mut room, timeout) {
             Err(Errno::INTR) => &mut [],
@@ -150,6 +160,9 @@ impl Epoll {
 
     /// Ends one [`wait`](Self::wait), the present or the next.
     pub fn notify(&self) {
+        if !self.process.is_this() {
+            return;
+        }
         // An error means that the counter is full: a wait is to end anyway.
         let _ = rustix::io::write(&self.notify, &1u64.to_ne_bytes());
     }

@@ -7,6 +7,7 @@ mod calls;
 mod inherited;
 mod on_host;
 mod parent;
+mod traces;
 
 use lamprey::{Io, Runtime};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -177,3 +177,22 @@ fn a_notification_ends_a_wait() {
         assert_eq!(waiter.join().unwrap(), 0);
     });
 }
+
+/// To the kernel's ring the last offset means the file's cursor.
+#[test]
+fn the_last_offsets_are_refused() {
+    let Some(ring) = ring() else { return };
+    let (file, path) = pages("last", 1);
+    for offset in [u64::MAX, u64::MAX - 1, i64::MAX as u64 + 1] {
+        let file = Arc::clone(&file);
+        let thread = Trace::new(async move {
+            let (read, _) = aio_read(&file, offset, AlignedBuf::new(4096).unwrap()).await;
+            assert_eq!(read.unwrap_err().raw_os_error(), Some(libc::EINVAL), "{offset}");
+        });
+        add(&ring, thread);
+        while !ring.is_empty() {
+            ring.wait().unwrap().into_iter().for_each(|rest| assert!(matches!(rest.step(), Call::Ret)));
+        }
+    }
+    std::fs::remove_file(path).unwrap();
+}
