@@ -124,7 +124,9 @@ pub(super) fn nodelay(result: io::Result<bool>, socket: impl AsFd) -> io::Result
 }
 
 pub(super) fn set_ttl(result: io::Result<()>, socket: impl AsFd, ttl: u32) -> io::Result<()> {
-    or(result, socket, |known| known.ttl = ttl)
+    let result = result.map(Some);
+    let is_good = (1..=255).contains(&ttl);
+    or(result, socket, |known| is_good.then(|| known.ttl = ttl))?.ok_or_else(|| Errno::INVAL.into())
 }
 
 pub(super) fn ttl(result: io::Result<u32>, socket: impl AsFd) -> io::Result<u32> {

@@ -10,6 +10,7 @@ use crate::io::socket::Socket;
 use crate::kernel::nonblocking::set_nonblocking;
 use crate::sched::coop;
 use crate::world;
+use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, sockopt};
 use std::fmt;
 use std::io;
@@ -108,6 +109,7 @@ impl TcpSocket {
         if !world::is_simulated() {
             return Ok(coop::tried(net::bind(&self.fd, &address), Result::is_err)?);
         }
+        self.check_family(&address)?;
         self.bound.set(address).map_err(|_| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{address}: the socket is bound already"))
         })
@@ -179,6 +181,7 @@ impl TcpSocket {
 
     fn connect_within(self, address: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
         if world::is_simulated() {
+            self.check_family(&address)?;
             self.check_unbound()?;
             return TcpStream::connect_within(&address, timeout);
         }
@@ -196,12 +199,22 @@ impl TcpSocket {
     /// The socket is closed; a connection that has been made is aborted.
     pub async fn connect_async(self, address: SocketAddr) -> io::Result<TcpStream> {
         if world::is_simulated() {
+            self.check_family(&address)?;
             self.check_unbound()?;
             return TcpStream::connect_within_async(&address, None).await;
         }
         let socket = Socket::new(std::net::TcpStream::from(self.fd));
         connect_async(&socket, &address, None).await?;
         Ok(TcpStream::of(socket))
+    }
+
+    /// In a simulation: what the kernel says of an address of another family.
+    fn check_family(&self, address: &SocketAddr) -> io::Result<()> {
+        match (sockopt::socket_domain(&self.fd)?, address) {
+            (AddressFamily::INET, SocketAddr::V6(_)) => Err(Errno::AFNOSUPPORT.into()),
+            (AddressFamily::INET6, SocketAddr::V4(_)) => Err(Errno::INVAL.into()),
+            _ => Ok(()),
+        }
     }
 
     fn check_unbound(&self) -> io::Result<()> {

@@ -1,7 +1,8 @@
 //! Addresses: machine number n has 10.0.0.(n+1), and fd00::(n+1).
 
 use super::super::MachineId;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use rustix::io::Errno;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Of all machines, 10.0.0.0/16.
 const NETWORK: u32 = u32::from_be_bytes([10, 0, 0, 0]);
@@ -34,6 +35,11 @@ pub(super) fn reached(address: IpAddr, own: MachineId) -> Option<MachineId> {
 pub(super) fn covers(bound: IpAddr, address: IpAddr) -> bool {
     let (bound, address) = (bound.to_canonical(), address.to_canonical());
     bound.is_unspecified() || bound == address
+}
+
+/// Whether a datagram socket that is bound to `bound` can send to `peer` at all.
+pub(super) fn of_same_family(bound: SocketAddr, peer: SocketAddr) -> Result<(), Errno> {
+    if bound.is_ipv4() && peer.is_ipv6() { Err(Errno::AFNOSUPPORT) } else { Ok(()) }
 }
 
 /// What is reached at `address`: as on Linux, the unspecified address is oneself.

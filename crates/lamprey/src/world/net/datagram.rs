@@ -54,6 +54,9 @@ impl Net {
         self.with(|state| {
             let known = state.carriers.known(socket)?;
             let datagrams = state.datagrams.get_mut(&carrier::whose(known.key).0)?;
+            if let Err(error) = address::of_same_family(datagrams.at, peer) {
+                return Some(Err(error));
+            }
             peer.set_ip(address::meant(peer.ip()));
             if address::reached(peer.ip(), datagrams.machine).is_none() {
                 return Some(Err(Errno::NETUNREACH));

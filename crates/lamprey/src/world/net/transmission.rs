@@ -38,6 +38,10 @@ impl State {
         // Its machine has crashed.
         let sender = self.datagrams.get(&socket).ok_or(Errno::NETDOWN)?;
         let mut to = to.or(sender.peer).ok_or(Errno::DESTADDRREQ)?;
+        if to.port() == 0 {
+            return Err(Errno::INVAL);
+        }
+        address::of_same_family(sender.at, to)?;
         to.set_ip(address::meant(to.ip()));
         let (own, mut from) = (sender.machine, sender.at);
         if from.ip().is_unspecified() {

@@ -1,10 +1,10 @@
 //! Datagrams: lost, duplicated, reordered; and errors.
 
-use lamprey::net::UdpSocket;
+use lamprey::net::{TcpSocket, UdpSocket};
 use lamprey::sim::{self, Link, Machine};
 use lamprey::{Runtime, channel};
 use std::io::ErrorKind;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 /// The numbers that arrive of 0..200, in their order.
@@ -136,4 +136,31 @@ fn refusals_are_told_as_by_the_kernel() {
     for seed in 0..5 {
         assert_eq!(Runtime::simulated(seed).run(calls), real);
     }
+}
+
+/// Odd arguments, by the kernel and simulated: both say the same.
+#[test]
+fn odd_arguments_are_refused_as_by_the_kernel() {
+    fn calls() -> Vec<(&'static str, Option<i32>)> {
+        let code = |result: std::io::Result<()>| result.err().and_then(|error| error.raw_os_error());
+        let v4 = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = lamprey::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let tcp = |v6: bool| if v6 { TcpSocket::new_v6() } else { TcpSocket::new_v4() }.unwrap();
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        vec![
+            ("to port 0", code(v4.send_to(b"x", "127.0.0.1:0").map(drop))),
+            ("from v4 to v6", code(v4.send_to(b"x", "[::1]:9").map(drop))),
+            ("connected from v4 to v6", code(v4.connect("[::1]:9"))),
+            ("no time to live", code(v4.set_ttl(0))),
+            ("no time to live of a listener", code(listener.set_ttl(0))),
+            ("too long a time to live", code(stream.set_ttl(256))),
+            ("the longest time to live", code(stream.set_ttl(255))),
+            ("v4 bound to v6", code(tcp(false).bind(at("[::1]:0")))),
+            ("v6 bound to v4", code(tcp(true).bind(at("127.0.0.1:0")))),
+            ("v4 connected to v6", code(tcp(false).connect(at("[::1]:9")).map(drop))),
+            ("v6 connected to v4", code(tcp(true).connect(at("127.0.0.1:9")).map(drop))),
+        ]
+    }
+    assert_eq!(Runtime::simulated(1).run(calls), lamprey::run(calls));
 }
