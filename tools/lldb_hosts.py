@@ -3,10 +3,16 @@
     lldb -b -p PID -o 'command script import tools/lldb_hosts.py' -o 'lamprey-hosts bt'
     lldb -b PROGRAM -c CORE -o 'command script import tools/lldb_hosts.py' -o lamprey-hosts -o lamprey-parasites -o 'lamprey-bt 7'
 
+Debian's lldb looks for its own Python module in a folder that does not exist ("No module named 'lldb.embedded_interpreter'"). Start it with
+PYTHONPATH set to the folder that has it; this file finds that folder, says so, and does nothing else. For lldb 14 of Debian 12:
+
+    PYTHONPATH=/usr/lib/llvm-14/lib/python3.11/dist-packages lldb -p PID ...
+
 The commands are those of gdb_hosts.py. lldb walks the stacks of suspended hosts as those of kernel threads of its own (an "operating
 system plug-in", this file again); nothing is called or changed in the program.
 """
 
+import glob
 import os
 import re
 import struct
@@ -15,6 +21,24 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lamprey_threads
 import lldb
+
+
+def has_own_module():
+    """False where lldb has not found its own Python module at its start: nothing that it hands over then has a class."""
+    return hasattr(lldb, "SBDebugger")
+
+
+def how_to_find(program):
+    """What to do where it is missing, for the lldb that is `program`: the module lies beside that, if it is installed."""
+    prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    found = sorted(glob.glob(f"{prefix}/lib*/{version}/*-packages/lldb/embedded_interpreter.py"))
+    if found:
+        return f"start it with PYTHONPATH={os.path.dirname(os.path.dirname(found[0]))} lldb ..."
+    return (
+        f"it is not below {prefix}/lib/{version} either. Install it (on Debian python3-lldb-14, with the number of this lldb), and start lldb "
+        "with PYTHONPATH set to the folder that has lldb/embedded_interpreter.py"
+    )
 
 TABLE = "lamprey::sched::inspect::layout::TABLE"
 CALLS = 24
@@ -169,6 +193,15 @@ lamprey_hosts, lamprey_bt, lamprey_parasites = command(hosts), command(backtrace
 
 
 def __lldb_init_module(debugger, _dict):
+    if not has_own_module():
+        # Nothing else works here, not even telling lldb that this has failed.
+        print(f"lldb_hosts.py: this lldb does not find its own Python module; {how_to_find('/proc/self/exe')}", file=sys.stderr)
+        return
+    # lldb loads this file again, as the plug-in that is set below. What is known of that lies where a second load does not reach.
+    known = vars(lldb).setdefault("_debuggers_with_lamprey", set())
+    if debugger.GetID() in known:
+        return
+    known.add(debugger.GetID())
     for name in ("hosts", "bt", "parasites"):
         debugger.HandleCommand(f"command script add -f {__name__}.lamprey_{name} lamprey-{name}")
     debugger.HandleCommand(f"settings set target.process.python-os-plugin-path {os.path.abspath(__file__)}")

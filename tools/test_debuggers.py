@@ -1,9 +1,18 @@
 """Tests of what gdb_hosts.py and lldb_hosts.py share that no live program of this machine shows: python3 tools/test_debuggers.py"""
 
+import os
+import pathlib
 import struct
+import sys
+import tempfile
+import types
 import unittest
 
 import lamprey_threads
+
+# As an lldb has it that does not find its own module.
+sys.modules["lldb"] = types.ModuleType("lldb")
+import lldb_hosts
 
 
 def memory(base, data):
@@ -48,6 +57,20 @@ class ConstantText(unittest.TestCase):
         back = 0x90000000 | (0x1FFFFF & 3) << 29 | (0x1FFFFF >> 2) << 5  # one page back
         self.check("aarch64", struct.pack("<4I", back, add, mov, ret), (0x3F123, 37))
         self.check("aarch64", struct.pack("<2I", mov, ret), None)
+
+
+class OwnModule(unittest.TestCase):
+    """What is said where lldb does not find its own Python module."""
+
+    def test_its_folder_is_named_or_what_to_install(self):
+        self.assertFalse(lldb_hosts.has_own_module())
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(os.path.realpath(folder))
+            self.assertIn("Install it", lldb_hosts.how_to_find(prefix / "bin/lldb"))
+            module = prefix / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/dist-packages/lldb/embedded_interpreter.py"
+            module.parent.mkdir(parents=True)
+            module.touch()
+            self.assertIn(f"PYTHONPATH={module.parent.parent} ", lldb_hosts.how_to_find(prefix / "bin/lldb"))
 
 
 if __name__ == "__main__":
