@@ -2,6 +2,8 @@
 
 #[path = "look/terminal.rs"]
 mod terminal;
+#[path = "look/watching.rs"]
+mod watching;
 
 use lamprey::inspect::{Server, serve, serve_with_token};
 use lamprey::{Builder, Runtime, channel};
@@ -9,6 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 const TOKEN: &str = "a-token-of-some-length";
 
@@ -37,7 +40,7 @@ fn failed(output: &Output, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in {text:?}"));
 }
 
-/// An endpoint of this process, where three hosts named `reader` wait for ever. It is the only one whose kernel thread has its name: those
+/// An endpoint of this process, where three hosts named `reader` wait for ever, two named `sleeper` sleep, and one joins them. It is the only one whose kernel thread has its name: those
 /// of other tests are in processes of their own, or have a token.
 fn endpoint() -> &'static str {
     static ENDPOINT: OnceLock<(Server, String)> = OnceLock::new();
@@ -50,8 +53,19 @@ fn endpoint() -> &'static str {
                     let rx = rx.clone();
                     Builder::new().name("reader").spawn(move || rx.recv().ok()).unwrap()
                 });
-                lamprey::yield_now();
+                let sleeper = |()| {
+                    Builder::new()
+                        .name("sleeper")
+                        .spawn(|| lamprey::sleep(Duration::from_secs(1 << 30)))
+                        .unwrap()
+                };
+                let sleepers = [(); 2].map(sleeper);
+                // All wait, but this one, which will.
+                while lamprey::inspect::threads().iter().filter(|row| row.wait().is_some()).count() < 5 {
+                    lamprey::yield_now();
+                }
                 ready.send(()).unwrap();
+                sleepers.into_iter().for_each(|sleeper| _ = sleeper.join());
                 readers.into_iter().for_each(|reader| _ = reader.join());
                 drop(tx);
             });

@@ -176,7 +176,7 @@ fn foot_line(app: &App) -> Line<'static> {
     let paused = if app.is_paused { "PAUSED (p goes on)  " } else { "" };
     Line::styled(
         format!(
-            "{paused}? keys  Enter open  Esc back  / search  s sort  g groups  r reasons  w sites  t threads  x stuck  q quit"
+            "{paused}q quit  ? keys  / search  Enter open  Esc back  s sort  g groups  r reasons  w sites  t threads  x stuck"
         ),
         Style::new().add_modifier(Modifier::DIM),
     )

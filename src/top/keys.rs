@@ -1,7 +1,7 @@
 //! What a key does.
 
 use super::app::{App, View};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// The keys, for the help.
 pub const KEYS: &[(&str, &str)] = &[

@@ -14,10 +14,10 @@ use crate::client::Client;
 use crate::{Target, print};
 use app::App;
 use clap::Args;
+use crossterm::event::{self, Event};
 use feed::Feed;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{self, Event};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, IsTerminal};
@@ -88,17 +88,7 @@ fn run(
             terminal.draw(|frame| draw::draw(frame, app))?;
         }
         wait()?;
-        is_new = event::poll(Duration::ZERO)?;
-        if is_new {
-            match event::read()? {
-                Event::Key(key) => keys::press(app, key),
-                Event::Paste(_)
-                | Event::Mouse(_)
-                | Event::FocusGained
-                | Event::FocusLost
-                | Event::Resize(..) => {}
-            }
-        }
+        is_new = press_all(app)?;
         feed.want(app.query(), app.is_paused);
         for answer in feed.answers() {
             is_new = true;
@@ -109,6 +99,24 @@ fn run(
         }
     }
     Ok(())
+}
+
+/// How long crossterm looks whether a key has come. With zero it does not look at all.
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// Does what all keys say that have come; true if there were some. The terminal's bytes have been read for all of them, so that nothing would
+/// wake `wait` for a second one.
+fn press_all(app: &mut App) -> io::Result<bool> {
+    let mut is_new = false;
+    while !app.is_over && event::poll(GLANCE)? {
+        is_new = true;
+        match event::read()? {
+            Event::Key(key) => keys::press(app, key),
+            Event::Paste(_) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost | Event::Resize(..) => {
+            }
+        }
+    }
+    Ok(is_new)
 }
 
 /// Waits for a key, or for a tick. Not by crossterm: where the terminal is gone, its `poll` reads an end of file again and again, and never returns.
