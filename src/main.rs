@@ -44,9 +44,12 @@ struct Target {
     /// The address of its endpoint (HOST:PORT, or what it has printed: http://HOST:PORT/?token=TOKEN), or the number of the process.
     #[arg(value_name = "ADDR|PID")]
     target: String,
-    /// The token of its endpoint, if it asks for one.
-    #[arg(long, env = "LAMPREY_TOKEN", hide_env_values = true)]
+    /// The token of its endpoint, if it asks for one. It may also be in the address, or in the variable LAMPREY_TOKEN.
+    #[arg(long)]
     token: Option<String>,
+    /// How long an answer may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = text::seconds)]
+    timeout: f64,
 }
 
 fn main() -> ExitCode {

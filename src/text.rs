@@ -14,9 +14,15 @@ pub fn for_output(text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Without control characters, but line ends.
-fn plain(text: &str) -> Cow<'_, str> {
+pub fn plain(text: &str) -> Cow<'_, str> {
     let is_bad = |char: char| char.is_control() && char != '\n' && char != '\t';
     if text.contains(is_bad) { text.replace(is_bad, "\u{fffd}").into() } else { text.into() }
+}
+
+/// A number of seconds that somebody has typed.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "write a number from 0.1 to 3600".to_owned())
 }
 
 /// A time in two units at most: `1.2 s`, `3 m 20 s`.
@@ -31,6 +37,11 @@ pub fn time(nanoseconds: u64) -> String {
         3600..86400 => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
         _ => format!("{} d {:02} h", seconds / 86400, seconds / 3600 % 24),
     }
+}
+
+/// So many of something: `1 thread`, `12.3k threads`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number with three digits at least: `999`, `12.3k`, `4.56M`.

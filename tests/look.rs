@@ -1,5 +1,9 @@
 //! `lamprey top`, `dump` and `record`, started as processes, on a program that is this one, and on endpoints that are none.
 
+#[path = "look/foreign.rs"]
+mod foreign;
+#[path = "look/frames.rs"]
+mod frames;
 #[path = "look/terminal.rs"]
 mod terminal;
 #[path = "look/watching.rs"]
@@ -79,23 +83,6 @@ fn endpoint() -> &'static str {
 }
 
 #[test]
-fn one_frame_has_workers_and_groups() {
-    let text = succeeded(&run(&["top", "--once", endpoint()]));
-    for part in [
-        "lamprey",
-        &format!("process {}", std::process::id()),
-        "hosts",
-        "worker 0",
-        "receive on a channel",
-        "tests/look.rs:",
-    ] {
-        assert!(text.contains(part), "no {part:?} in {text}");
-    }
-    let narrow = lamprey().args(["top", "--once", endpoint()]).env("COLUMNS", "60").output().unwrap();
-    assert!(succeeded(&narrow).lines().all(|line| line.chars().count() <= 60));
-}
-
-#[test]
 fn a_dump_lists_the_threads_of_an_address_or_a_process() {
     let address = endpoint();
     for target in [address, &format!("http://{address}/")] {
@@ -162,11 +149,27 @@ fn a_process_without_an_endpoint_is_told_how_else_to_look() {
 fn a_token_is_given_as_an_option_in_the_environment_or_in_the_address() {
     let server = serve_with_token("127.0.0.1:0", TOKEN).unwrap();
     let address = server.addr().to_string();
-    failed(&run(&["dump", &address]), &[&address, "--token"]);
-    failed(&run(&["dump", &address, "--token", "another-token-of-some"]), &[&address, "--token"]);
+    let in_address = |token: &str| format!("http://{address}/?token={token}");
+    let with_variable = |token: &str, target: &str| {
+        lamprey().args(["dump", target]).env("LAMPREY_TOKEN", token).output().unwrap()
+    };
+    let wrong = "another-token-of-some";
+    let ways = ["--token TOKEN", "LAMPREY_TOKEN", &in_address("TOKEN")];
+    for command in [&["dump"][..], &["record"], &["top", "--once"], &["top"]] {
+        let none = run(&[command, &[&address]].concat());
+        failed(&none, &[&["wants a token", "none was given"][..], &ways].concat());
+        let bad = run(&[command, &[&address, "--token", wrong]].concat());
+        failed(&bad, &[&["the token in --token is wrong"][..], &ways].concat());
+        assert!(!String::from_utf8_lossy(&bad.stderr).contains(wrong), "{bad:?}");
+    }
+    failed(&run(&["dump", &in_address(wrong)]), &["the token in the address is wrong"]);
+    failed(&with_variable(wrong, &address), &["the token in the variable LAMPREY_TOKEN is wrong"]);
+    failed(&run(&["dump", &address, "--token", "a token"]), &["--token", "characters"]);
+    // What is written counts more than the environment.
+    succeeded(&with_variable(wrong, &in_address(TOKEN)));
     succeeded(&run(&["dump", &address, "--token", TOKEN]));
-    succeeded(&run(&["dump", &format!("http://{address}/?token={TOKEN}")]));
-    succeeded(&lamprey().args(["dump", &address]).env("LAMPREY_TOKEN", TOKEN).output().unwrap());
+    succeeded(&run(&["dump", &in_address(TOKEN)]));
+    succeeded(&with_variable(TOKEN, &address));
 }
 
 /// An endpoint that answers `body` to everything.
@@ -181,7 +184,7 @@ fn strange(body: &'static str) -> SocketAddr {
             let length = body.len();
             let _ = write!(
                 stream,
-                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                "HTTP/1.1 200 OK\r\nLamprey-Endpoint: 1\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
             );
         }
     });
@@ -202,5 +205,5 @@ fn fields_that_are_missing_or_of_another_kind_are_left_out() {
     let text = succeeded(&run(&["top", "--once", &strange(r#"{"program":"a\u001b[2Jb"}"#).to_string()]));
     assert!(!text.contains('\u{1b}'), "{text:?}");
     let address = strange("<html>").to_string();
-    failed(&run(&["top", "--once", &address]), &[&address, "no endpoint"]);
+    failed(&run(&["top", "--once", &address]), &[&address, "no JSON"]);
 }

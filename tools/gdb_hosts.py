@@ -136,7 +136,7 @@ class Hosts(gdb.Command):
                     print(host)
                     if argument == "bt":
                         show_stack(threads, host)
-        print(f"{count} hosts")
+        print(f"{count} host{'' if count == 1 else 's'}")
 
 
 class Backtrace(gdb.Command):

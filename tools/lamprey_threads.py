@@ -143,7 +143,7 @@ class Worker:
             if not parasite.is_over:
                 yield parasite
         if rest:
-            yield f"(and {rest} more parasites of worker {self.index})"
+            yield f"(and {rest} more parasite{'' if rest == 1 else 's'} of worker {self.index})"
 
     def blocks(self):
         slabs = self.remote + self.threads.field["remote.slabs"]

@@ -170,7 +170,7 @@ def hosts(process, argument, result):
         result.AppendMessage(str(host))
         if argument == "bt":
             show_stack(process, host, result)
-    result.AppendMessage(f"{len(found)} hosts")
+    result.AppendMessage(f"{len(found)} host{'' if len(found) == 1 else 's'}")
 
 
 def backtrace(process, argument, result):

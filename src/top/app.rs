@@ -10,8 +10,8 @@ pub enum View {
     Groups,
     Reasons,
     Sites,
-    /// Threads of the group with this key and name, or all.
-    Threads(Option<(String, String)>),
+    /// Threads of this group, or all.
+    Threads(Option<GroupName>),
     Thread {
         id: String,
         runtime: u64,
@@ -19,6 +19,14 @@ pub enum View {
     },
     Stuck,
     Help,
+}
+
+/// A group, and what is common to its threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupName {
+    pub key: String,
+    pub kind: String,
+    pub doing: String,
 }
 
 /// By what groups are sorted.
@@ -125,7 +133,7 @@ impl App {
         match &self.place().view {
             View::Groups | View::Reasons | View::Sites | View::Help => Query::Groups,
             View::Threads(group) => Query::Threads {
-                group: group.as_ref().map(|(key, _)| key.clone()),
+                group: group.as_ref().map(|group| group.key.clone()),
                 search: self.place().search.clone(),
                 // Hundreds at a time, with a hundred before.
                 offset: (self.place().selected / 100).saturating_sub(1) * 100,
@@ -255,8 +263,9 @@ impl App {
             View::Groups => {
                 let groups = self.groups();
                 let Some(group) = groups.get(at) else { return };
-                let name = format!("{}s: {}", group.kind, group.doing());
-                (View::Threads(Some((group.key.clone(), name))), String::new())
+                let doing = group.doing().to_owned();
+                let name = GroupName { key: group.key.clone(), kind: group.kind.clone(), doing };
+                (View::Threads(Some(name)), String::new())
             }
             View::Reasons | View::Sites => match self.sums().into_iter().nth(at) {
                 Some(sum) => (View::Groups, sum.name),

@@ -40,7 +40,7 @@ impl Query {
         match self {
             Self::Groups => Content::Groups {
                 groups: list(&answer["groups"]).map(Group::of).collect(),
-                missing: list(&answer["missing"]).map(text).collect(),
+                missing: missing(answer),
             },
             Self::Threads { offset, .. } => Content::Threads(Page {
                 offset: *offset,
@@ -342,6 +342,14 @@ impl Thread {
         }
         lines
     }
+}
+
+/// What the list of groups does not have.
+fn missing(answer: &Value) -> Vec<String> {
+    let more = number(&answer["more"]);
+    let more =
+        (more != 0).then(|| format!("{} with fewer threads not listed", crate::text::counted(more, "group")));
+    list(&answer["missing"]).map(text).chain(more).collect()
 }
 
 fn stuck(answer: &Value) -> Vec<String> {

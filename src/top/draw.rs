@@ -3,7 +3,7 @@
 use super::app::{App, View};
 use super::keys::KEYS;
 use super::tables;
-use crate::text::{count, time};
+use crate::text::{count, counted, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
@@ -15,7 +15,7 @@ const WORKERS: usize = 8;
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
     let head = head(app);
-    let workers = workers(app);
+    let workers = workers(app, WORKERS);
     let heights = [
         Constraint::Length(u16::try_from(head.len()).unwrap_or(u16::MAX)),
         Constraint::Length(u16::try_from(workers.len()).unwrap_or(u16::MAX)),
@@ -35,16 +35,16 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
 }
 
 /// What the program is and does as a whole.
-fn head(app: &App) -> Vec<Line<'static>> {
+pub fn head(app: &App) -> Vec<Line<'static>> {
     let summary = &app.summary;
     let [running, ready, waiting] = summary.states;
     let mut lines = vec![
         Line::from(vec![Span::from(summary.head.clone()).bold(), Span::from(format!(" at {}", app.address))]),
         Line::from(format!(
-            "{} threads ({} hosts, {} parasites): {} running, {} ready, {} waiting",
-            count(summary.threads),
-            count(summary.hosts),
-            count(summary.parasites),
+            "{} ({}, {}): {} running, {} ready, {} waiting",
+            counted(summary.threads, "thread"),
+            counted(summary.hosts, "host"),
+            counted(summary.parasites, "parasite"),
             count(running),
             count(ready),
             count(waiting)
@@ -52,7 +52,7 @@ fn head(app: &App) -> Vec<Line<'static>> {
     ];
     let rates: Vec<_> = app.rates.iter().filter(|(_, rate)| *rate >= 0.5).collect();
     if !rates.is_empty() {
-        let rate = |(name, rate): &&(String, f64)| format!("{} {name}", count(rate.round() as u64));
+        let rate = |(name, rate): &&(String, f64)| format!("{name} {}", count(rate.round() as u64));
         lines.push(format!("in a second: {}", rates.iter().map(rate).collect::<Vec<_>>().join(", ")).into());
     }
     let pools = summary.pools.iter().filter(|pool| pool.threads != 0 || pool.queued != 0);
@@ -83,17 +83,18 @@ fn head(app: &App) -> Vec<Line<'static>> {
     lines
 }
 
-fn workers(app: &App) -> Vec<Line<'static>> {
+/// What the workers do, `most` of them at most.
+pub fn workers(app: &App, most: usize) -> Vec<Line<'static>> {
     let workers = &app.summary.workers;
     let mut order: Vec<_> = workers.iter().collect();
     // Those that are told are those that matter, where there are many.
-    if workers.len() > WORKERS {
+    if workers.len() > most {
         order
             .sort_by_key(|worker| std::cmp::Reverse((worker.held, !worker.running.is_empty(), worker.ready)));
     }
     let mut lines: Vec<_> = order
         .iter()
-        .take(WORKERS)
+        .take(most)
         .map(|worker| {
             let mut line = format!(
                 "worker {:<4} {:>6} ready {:>8} living",
@@ -111,8 +112,8 @@ fn workers(app: &App) -> Vec<Line<'static>> {
             Line::styled(line, if is_held { Style::new().fg(Color::Yellow) } else { Style::new() })
         })
         .collect();
-    if workers.len() > WORKERS {
-        lines.push(format!("and {} more workers", workers.len() - WORKERS).into());
+    if workers.len() > most {
+        lines.push(format!("and {}", counted((workers.len() - most) as u64, "more worker")).into());
     }
     let missing = app.missing.iter().map(|text| Line::styled(text.clone(), Style::new().fg(Color::Yellow)));
     lines.extend(missing);
@@ -120,14 +121,16 @@ fn workers(app: &App) -> Vec<Line<'static>> {
 }
 
 /// What the list is.
-fn heading(app: &App) -> String {
+pub fn heading(app: &App) -> String {
     let place = app.place();
     let mut text = match &place.view {
         View::Groups => format!("threads that wait alike, by {}", app.order.name()),
         View::Reasons => "reasons".to_owned(),
         View::Sites => "spawn sites".to_owned(),
-        View::Threads(None) => format!("{} threads", app.page.total),
-        View::Threads(Some((_, name))) => format!("{} {name}", app.page.total),
+        View::Threads(None) => counted(app.page.total as u64, "thread"),
+        View::Threads(Some(group)) => {
+            format!("{}: {}", counted(app.page.total as u64, &group.kind), group.doing)
+        }
         View::Thread { id, name, .. } => format!("thread {id} {name}"),
         View::Stuck => "threads that wait for each other".to_owned(),
         View::Help => "keys".to_owned(),

@@ -1,7 +1,8 @@
 //! `lamprey top`: the threads of a program, as they change.
 //!
 //! `feed` asks the endpoint, on a thread of its own, for what is on the screen; `data` is what it answers; `app` is what the user has chosen,
-//! changed by `keys`; `draw` and `tables` show both.
+//! changed by `keys`; `draw` and `tables` show both, `whole` writes them where there is
+//! no screen.
 
 mod app;
 mod data;
@@ -9,9 +10,10 @@ mod draw;
 mod feed;
 mod keys;
 mod tables;
+mod whole;
 
 use crate::client::Client;
-use crate::{Target, print};
+use crate::{Target, print, text};
 use app::App;
 use clap::Args;
 use crossterm::event::{self, Event};
@@ -30,21 +32,16 @@ pub struct Options {
     #[command(flatten)]
     target: Target,
     /// Seconds from one look to the next.
-    #[arg(long, short, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    #[arg(long, short, value_name = "SECONDS", default_value_t = 1.0, value_parser = text::seconds)]
     delay: f64,
-    /// Print one frame as text, and end.
+    /// Print one frame as text, and end: as large as the terminal, or the whole into a pipe or file.
     #[arg(long)]
     once: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| "write a number from 0.1 to 3600".to_owned())
-}
-
 /// How often keys, answers and signals are looked for.
 const TICK: Duration = Duration::from_millis(100);
-/// The size of a frame that goes to no terminal.
+/// The size of a terminal that does not tell its own.
 const SIZE: (u16, u16) = (120, 40);
 
 pub fn main(options: Options) -> Result<(), String> {
@@ -137,8 +134,11 @@ fn wait() -> io::Result<()> {
 
 fn once(app: &mut App) -> Result<(), String> {
     app.has_keys = false;
-    let size = |name: &str| std::env::var(name).ok()?.parse().ok().filter(|size| (20..=1000).contains(size));
-    let (columns, lines) = (size("COLUMNS").unwrap_or(SIZE.0), size("LINES").unwrap_or(SIZE.1));
+    if !std::io::stdout().is_terminal() {
+        return print(whole::text(app).as_bytes());
+    }
+    let size = crossterm::terminal::size().ok().filter(|(columns, lines)| *columns >= 20 && *lines >= 10);
+    let (columns, lines) = size.unwrap_or(SIZE);
     let Ok(mut terminal) = Terminal::new(TestBackend::new(columns, lines));
     let Ok(frame) = terminal.draw(|frame| draw::draw(frame, app));
     let mut text = String::new();

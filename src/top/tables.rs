@@ -2,7 +2,7 @@
 
 use super::app::{App, Sum};
 use super::data::Group;
-use crate::text::{count, time};
+use crate::text::{count, counted, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::{Modifier, Style};
@@ -43,17 +43,27 @@ fn age(age: Option<u64>) -> String {
     age.map_or_else(String::new, time)
 }
 
+/// The heads of the columns of groups.
+pub const GROUPS: [&str; 6] = ["count", "oldest", "kind", "waits for", "spawned at", "waits on, or names"];
+
+/// A group, by columns.
+pub fn group(group: &Group) -> [String; GROUPS.len()] {
+    [
+        count(group.count),
+        age(group.oldest),
+        group.kind.clone(),
+        group.doing().to_owned(),
+        group.site.clone(),
+        if group.on.is_empty() { group.names.join(", ") } else { group.on.clone() },
+    ]
+}
+
 pub fn groups(frame: &mut Frame<'_>, area: Rect, groups: &[&Group], selected: usize) {
     let shown = shown(area, selected, groups.len());
-    let lines = groups[shown.clone()].iter().map(|group| {
-        vec![
-            count(group.count),
-            age(group.oldest),
-            group.kind.clone(),
-            group.doing().to_owned(),
-            short(&group.site).to_owned(),
-            if group.on.is_empty() { group.names.join(", ") } else { group.on.clone() },
-        ]
+    let lines = groups[shown.clone()].iter().map(|one| {
+        let mut line = group(one);
+        line[4] = short(&one.site).to_owned();
+        line.to_vec()
     });
     let widths = [
         Constraint::Length(6),
@@ -63,8 +73,7 @@ pub fn groups(frame: &mut Frame<'_>, area: Rect, groups: &[&Group], selected: us
         Constraint::Fill(3),
         Constraint::Fill(3),
     ];
-    let head = ["count", "oldest", "kind", "waits for", "spawned at", "waits on, or names"];
-    table(frame, area, &head, &widths, lines, selected.saturating_sub(shown.start));
+    table(frame, area, &GROUPS, &widths, lines, selected.saturating_sub(shown.start));
 }
 
 pub fn sums(frame: &mut Frame<'_>, area: Rect, sums: &[Sum], selected: usize) {
@@ -86,7 +95,7 @@ pub fn threads(frame: &mut Frame<'_>, area: Rect, app: &App) {
             age(thread.waiting),
             match thread.count {
                 1 => thread.kind.clone(),
-                count => format!("{count} {}s", thread.kind),
+                count => counted(count, &thread.kind),
             },
             thread.worker.clone(),
             thread.doing().to_owned(),

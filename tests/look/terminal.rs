@@ -96,6 +96,11 @@ impl Terminal {
         }
     }
 
+    /// What is on the screen.
+    pub fn text(&self) -> String {
+        self.shown.screen().contents()
+    }
+
     /// Waits for the end, which has left the terminal as it was.
     #[track_caller]
     pub fn end(mut self, is_success: bool) {

@@ -43,6 +43,8 @@ fn arrows_move_and_enter_opens() {
     terminal.until("3 hosts: receive on a channel");
     terminal.press("\u{7f}");
     terminal.until("threads that wait alike, by count");
+    terminal.press(&format!("{END}\r"));
+    terminal.until("1 host: join");
     terminal.press("q");
     terminal.end(true);
 }

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
+/// By this a client knows that it has not asked another service: the version of what is answered.
+const MARK: &str = "Lamprey-Endpoint: 1\r\n";
 const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
 
@@ -56,7 +58,7 @@ impl Answer {
         };
         let connection = if keeps_open { "keep-alive" } else { "close" };
         let head = format!(
-            "HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: {connection}\r\n{more}\
+            "HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: {connection}\r\n{more}{MARK}\
              Cache-Control: no-store\r\nContent-Security-Policy: {POLICY}\r\nCross-Origin-Resource-Policy: same-origin\r\n\
              Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n\r\n",
             body.len()

@@ -127,6 +127,8 @@ public final class InspectServer implements AutoCloseable {
     private static void send(HttpExchange e, InspectRoutes.Answer a) throws IOException {
         Headers h = e.getResponseHeaders();
         h.set("Content-Type", a.kind);
+        // By this the command `lamprey` knows that it has not asked another service.
+        h.set("Lamprey-Endpoint", "1");
         h.set("Cache-Control", "no-store");
         h.set("Content-Security-Policy", POLICY);
         h.set("Cross-Origin-Resource-Policy", "same-origin");
