@@ -42,7 +42,8 @@ impl Query {
                 groups: list(&answer["groups"]).map(Group::of).collect(),
                 missing: missing(answer),
             },
-            Self::Threads { offset, .. } => Content::Threads(Page {
+            Self::Threads { offset, search, .. } => Content::Threads(Page {
+                search: search.clone(),
                 offset: *offset,
                 total: number(&answer["total"]) as usize,
                 threads: list(&answer["threads"]).map(Thread::of).collect(),
@@ -72,6 +73,8 @@ pub enum Content {
 /// Threads, from the place `offset` on among `total`.
 #[derive(Default)]
 pub struct Page {
+    /// What was searched for.
+    pub search: String,
     pub offset: usize,
     pub total: usize,
     pub threads: Vec<Thread>,
@@ -85,6 +88,8 @@ pub struct Summary {
     pub parasites: u64,
     /// Running, ready, waiting.
     pub states: [u64; 3],
+    /// How many of those that are ready have not started.
+    pub unstarted: u64,
     pub workers: Vec<Worker>,
     /// What has been counted so far: sums over the runtimes.
     pub counts: Vec<(String, u64)>,
@@ -218,6 +223,7 @@ impl Summary {
             hosts: number(&value["hosts"]),
             parasites: number(&value["parasites"]),
             states: of(["running", "ready", "waiting"], &value["states"]),
+            unstarted: number(&value["unstarted"]),
             workers: workers.collect(),
             counts,
             pools,

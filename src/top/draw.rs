@@ -1,14 +1,14 @@
 //! The screen: what the program is and does as a whole, a list, and a line for keys or an error.
 
 use super::app::{App, View};
-use super::keys::KEYS;
+use super::keys::{KEYS, SEARCHED};
 use super::tables;
 use crate::text::{count, counted, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Paragraph, Wrap};
 
 /// The most lines for workers.
 const WORKERS: usize = 8;
@@ -41,12 +41,13 @@ pub fn head(app: &App) -> Vec<Line<'static>> {
     let mut lines = vec![
         Line::from(vec![Span::from(summary.head.clone()).bold(), Span::from(format!(" at {}", app.address))]),
         Line::from(format!(
-            "{} ({}, {}): {} running, {} ready, {} waiting",
+            "{} ({}, {}): {} running, {} ready{}, {} waiting",
             counted(summary.threads, "thread"),
             counted(summary.hosts, "host"),
             counted(summary.parasites, "parasite"),
             count(running),
             count(ready),
+            unstarted(summary.unstarted),
             count(waiting)
         )),
     ];
@@ -81,6 +82,10 @@ pub fn head(app: &App) -> Vec<Line<'static>> {
         );
     }
     lines
+}
+
+fn unstarted(number: u64) -> String {
+    if number == 0 { String::new() } else { format!(" ({} not started)", count(number)) }
 }
 
 /// What the workers do, `most` of them at most.
@@ -145,6 +150,10 @@ fn list(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
     // One line is the table's head.
     app.height = usize::from(area.height).saturating_sub(1);
     let selected = app.place().selected;
+    if let Some(text) = nothing(app) {
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
+        return;
+    }
     match &app.place().view {
         View::Groups => tables::groups(frame, area, &app.groups(), selected),
         View::Reasons | View::Sites => tables::sums(frame, area, &app.sums(), selected),
@@ -161,6 +170,20 @@ fn list(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
             frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
         }
     }
+}
+
+/// Why a list is empty, where a search has left nothing.
+fn nothing(app: &App) -> Option<String> {
+    let search = &app.place().search;
+    let what = match &app.place().view {
+        View::Groups | View::Reasons | View::Sites => "group",
+        View::Threads(_) if app.page.search == *search => "thread",
+        // Its answer has not come yet.
+        View::Threads(_) => return None,
+        View::Thread { .. } | View::Stuck | View::Help => return None,
+    };
+    let is_empty = app.length() == 0 && !search.is_empty();
+    is_empty.then(|| format!("No {what} has `{search}` in {SEARCHED}. (Esc ends the search.)"))
 }
 
 fn foot_line(app: &App) -> Line<'static> {

@@ -13,11 +13,14 @@ pub const KEYS: &[(&str, &str)] = &[
     ("w", "where threads were spawned, the busiest places first"),
     ("t", "all threads, those that have waited longest first"),
     ("x", "threads that wait for each other"),
-    ("/", "search; Enter keeps it, Esc ends it"),
+    ("/", "only what has a text in any of its columns; Enter keeps it, Esc ends it"),
     ("s", "sort groups by count, age, reason, site"),
     ("p, space", "pause, and go on"),
     ("q, Ctrl-C", "quit"),
 ];
+
+/// Where a text is searched for.
+pub const SEARCHED: &str = "its kind, state, reason, spawn site, names, or what it waits on";
 
 pub fn press(app: &mut App, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {

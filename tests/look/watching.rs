@@ -58,6 +58,7 @@ fn slash_searches() {
     terminal.press("slqx");
     terminal.until("search: slqx_");
     terminal.until("with `slqx`");
+    terminal.until("No group has `slqx` in its kind, state, reason,");
     terminal.press("\u{7f}\u{7f}eep");
     terminal.until("search: sleep_");
     terminal.until_selected("sleep");
@@ -69,6 +70,11 @@ fn slash_searches() {
     // Escape ends it.
     terminal.press(ESCAPE);
     terminal.until("receive on a channel");
+    // Single threads are found by the same texts.
+    terminal.press("t/waiting\r");
+    terminal.until("6 threads, with `waiting`");
+    terminal.press("/none\r");
+    terminal.until("No thread has `waitingnone` in its kind,");
     terminal.press("q");
     terminal.end(true);
 }

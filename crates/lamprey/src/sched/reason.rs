@@ -211,7 +211,7 @@ impl Wait {
     ];
 
     /// The words of all, each at the place that is its number.
-    pub(in crate::sched) const TEXTS: [&'static str; Self::ALL.len()] = {
+    pub(crate) const TEXTS: [&'static str; Self::ALL.len()] = {
         let mut texts = [""; Self::ALL.len()];
         let mut number = 0;
         while number < texts.len() {

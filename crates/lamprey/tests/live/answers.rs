@@ -110,6 +110,34 @@ fn a_thread_is_found_by_its_name_and_told_with_its_stack() {
 }
 
 #[test]
+fn filters_are_words_and_a_search_finds_parts_of_all_texts() {
+    with_threads(|server| {
+        let total = |query: &str| {
+            let answer = json(server, &format!("/api/v1/threads?limit=1000&{query}"));
+            let total = answer["total"].as_u64().unwrap();
+            (total, list(&answer["threads"]).to_vec())
+        };
+        for (query, field, value) in [
+            ("kind=host", "kind", "host"),
+            ("kind=Parasite", "kind", "parasite"),
+            ("state=waiting", "state", "waiting"),
+            ("reason=receive%20on%20a%20channel", "reason", "receive on a channel"),
+            ("reason=lock+of+a+mutex&kind=host&state=waiting", "reason", "lock of a mutex"),
+        ] {
+            let (number, threads) = total(query);
+            assert!(number != 0, "{query}");
+            assert!(threads.iter().all(|thread| thread[field] == value), "{query}: {threads:?}");
+        }
+        // All that a line shows is found.
+        for part in ["parasite", "WAITING", "receive on", "answers.rs", "made at"] {
+            assert_ne!(total(&format!("search={}", part.replace(' ', "+"))).0, 0, "{part}");
+        }
+        assert_eq!(total("kind=host&search=reader").0, 300);
+        assert_eq!(total("kind=stackful+parasite&search=reader").0, 0);
+    });
+}
+
+#[test]
 fn a_ring_is_in_the_graph_and_in_the_list_of_the_stuck() {
     with_threads(|server| {
         // Who holds a lock is known with debug assertions only.

@@ -6,8 +6,10 @@ mod common;
 mod answers;
 mod closing;
 mod held_up;
+mod places;
 mod requests;
 mod tokens;
+mod totals;
 
 use lamprey::inspect::Server;
 use serde_json::Value;

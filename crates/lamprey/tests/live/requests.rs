@@ -50,10 +50,35 @@ fn what_is_no_request_is_refused_with_the_reason() {
         ("/api/v1/thread/1?runtime=-1", 400, "runtime=-1"),
         ("/api/v1/threads?limit=many", 400, "limit=many"),
         ("/api/v1/threads?group=xyz", 400, "group=xyz"),
+        ("/api/v1/threads?limit=1001", 400, "limit=1001: at most 1000"),
         ("/api/v1/recording?format=gif", 400, "format=gif"),
+        ("/api/v1/recording?format=why&thread=me", 400, "thread=me"),
         ("/api/v1/metrics", 404, "metrics"),
     ] {
         refused(&ask(server.addr(), request(path, "Connection: close\r\n").as_bytes()), status, part);
+    }
+}
+
+#[test]
+fn a_filter_that_is_none_is_told_with_what_there_is() {
+    let server = serve("127.0.0.1:0").unwrap();
+    for (path, part) in [
+        ("threads?kind=hosts", "kind=hosts: write one of host, parasite, stackful parasite"),
+        ("threads?kind=", "kind=: write one of host"),
+        ("threads?state=asleep", "state=asleep: write one of running, ready, waiting"),
+        ("threads?reason=beer", "reason=beer: write one of send on a channel, receive on a channel,"),
+        ("groups?stacks=yes", "stacks=yes: write one of 0, 1"),
+        (
+            "threads?serach=x",
+            "`serach` is no parameter: /api/v1/threads takes kind, state, reason, search, group, offset, limit",
+        ),
+        ("groups?search=x", "`search` is no parameter: /api/v1/groups takes stacks"),
+        ("thread/1?worker=0", "`worker` is no parameter: /api/v1/thread/1 takes runtime"),
+        ("dump?kind=host", "`kind` is no parameter: /api/v1/dump takes no parameters"),
+        ("summary?kind=host", "takes no parameters"),
+        ("threads?state=ready&state=running", "`state` is given twice"),
+    ] {
+        refused(&ask(server.addr(), format!("GET /api/v1/{path} HTTP/1.0\r\n\r\n").as_bytes()), 400, part);
     }
 }
 
@@ -119,19 +144,6 @@ fn clients_that_say_nothing_hold_up_nobody_and_are_let_go() {
         assert_eq!(rest(silent), "");
     }
     assert_eq!(get(server.addr(), "/page.css").0, 200);
-}
-
-#[test]
-fn who_comes_when_all_places_are_taken_is_told() {
-    let server = serve("127.0.0.1:0").unwrap();
-    let silent: Vec<_> = (0..32).map(|_| connect(server.addr())).collect();
-    let mut stream = connect(server.addr());
-    let mut answer = String::new();
-    // An error: the endpoint does not wait for what is asked.
-    let _ =
-        stream.write_all(b"GET /page.css HTTP/1.0\r\n\r\n").and_then(|()| stream.read_to_string(&mut answer));
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    drop(silent);
 }
 
 /// A client that asks and does not read.

@@ -1,21 +1,20 @@
-//! The endpoint: its socket, the kernel thread that takes connections, and the connections.
+//! The endpoint: its socket, and the kernel thread that takes connections.
 
 use super::connection;
+use super::places::{MOST, Places};
 use super::response::Answer;
 use super::routes::Answers;
 use crate::sched::affinity::unpinned;
 use crate::sched::os::LooksOnly;
-use crate::sync_shim::watched::{Mutex, MutexGuard};
+use crate::sync_shim::watched::Mutex;
 use crate::sync_shim::{AtomicBool, Ordering};
 use rustix::net::{Shutdown, shutdown};
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Most connections at a time; further ones are told so.
-const MOST: usize = 32;
 /// The shortest token.
 const SHORTEST: usize = 16;
 
@@ -32,7 +31,7 @@ pub(super) struct Endpoint {
     pub(super) metrics: Mutex<Option<Arc<Metrics>>>,
     listener: TcpListener,
     is_closed: AtomicBool,
-    connections: Mutex<Vec<Arc<TcpStream>>>,
+    pub(super) places: Places,
 }
 
 impl Endpoint {
@@ -55,7 +54,7 @@ impl Endpoint {
             metrics: Mutex::default(),
             listener,
             is_closed: AtomicBool::new(false),
-            connections: Mutex::default(),
+            places: Places::default(),
         });
         let theirs = this.clone();
         // `lamprey dump PID` finds the port by this name, of which the kernel keeps 15 bytes.
@@ -85,17 +84,13 @@ impl Endpoint {
 
     /// Serves a connection on a kernel thread of its own: a slow client holds up nobody else.
     fn take(self: &Arc<Self>, stream: Arc<TcpStream>) {
-        let mut connections = self.connections();
-        if connections.len() >= MOST {
-            drop(connections);
-            let many = Answer::error(503, format!("{MOST} clients are connected already"));
+        if !self.places.take(&stream) {
+            let many = Answer::error(503, format!("{MOST} clients are being answered already"));
             // What does not fit into the socket's buffer is not worth a wait.
             let _ = stream.set_nonblocking(true);
             let _ = (&*stream).write_all(&many.to_bytes(false, false));
             return;
         }
-        connections.push(stream.clone());
-        drop(connections);
         let (this, its) = (self.clone(), stream.clone());
         let serve = move || {
             let _looks_only = LooksOnly::begin();
@@ -109,11 +104,8 @@ impl Endpoint {
     }
 
     /// A connection has ended. After the last one no memory is kept.
-    fn forget(&self, stream: &Arc<TcpStream>) {
-        let mut connections = self.connections();
-        connections.retain(|one| !Arc::ptr_eq(one, stream));
-        if connections.is_empty() {
-            drop(connections);
+    fn forget(&self, stream: &TcpStream) {
+        if self.places.leave(stream) {
             self.answers.forget();
         }
     }
@@ -124,13 +116,7 @@ impl Endpoint {
         self.is_closed.store(true, Ordering::Release);
         // A socket that does not listen any more refuses connections, and `accept` fails. Errors: it is over already.
         let _ = shutdown(&self.listener, Shutdown::Both);
-        for stream in &*self.connections() {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-        }
-    }
-
-    fn connections(&self) -> MutexGuard<'_, Vec<Arc<TcpStream>>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+        self.places.close();
     }
 }
 

@@ -24,7 +24,10 @@ pub(super) fn serve(endpoint: &Endpoint, stream: &TcpStream) {
 
 /// Serves one request. `unread` is what has come, and has not been read; false: the connection is over.
 fn serve_one(endpoint: &Endpoint, stream: &TcpStream, unread: &mut Vec<u8>) -> io::Result<bool> {
-    let (answer, is_head, goes_on) = match read_head(stream, unread)? {
+    endpoint.places.wait(stream);
+    let head = read_head(stream, unread)?;
+    endpoint.places.answer(stream);
+    let (answer, is_head, goes_on) = match head {
         None => return Ok(false),
         Some(Err(answer)) => (answer, false, false),
         Some(Ok(head)) => match Request::of(&head, endpoint) {
@@ -32,7 +35,9 @@ fn serve_one(endpoint: &Endpoint, stream: &TcpStream, unread: &mut Vec<u8>) -> i
             Err(answer) => (answer, head.is_head, false),
         },
     };
-    write(stream, &answer.to_bytes(is_head, goes_on))?;
+    let bytes = answer.to_bytes(is_head, goes_on);
+    endpoint.places.wait(stream);
+    write(stream, &bytes)?;
     if !goes_on {
         linger(stream);
     }

@@ -136,11 +136,16 @@ pub(super) fn json(look: &Look) -> Value {
         1 => format!("worker {worker} does not answer, so its threads are not listed"),
         _ => format!("worker {worker} of runtime {runtime} does not answer, so its threads are not listed"),
     });
+    let unstarted = match look.unstarted() {
+        0 => None,
+        1 => Some("1 host has not started, so it is not listed".to_owned()),
+        hosts => Some(format!("{hosts} hosts have not started, so they are not listed")),
+    };
     json!({
         "threads": look.threads(),
         "took_ns": nanoseconds(look.took),
         "groups": look.groups.iter().take(MOST).map(Group::json).collect::<Vec<_>>(),
         "more": look.groups.len().saturating_sub(MOST),
-        "missing": silent.collect::<Vec<_>>(),
+        "missing": silent.chain(unstarted).collect::<Vec<_>>(),
     })
 }

@@ -23,6 +23,8 @@ pub(super) struct Look {
     pub(super) groups: Vec<Group>,
     /// Workers that do not answer: runtime, and worker.
     pub(super) silent: Vec<(usize, usize)>,
+    /// The number of hosts that have not started, which are in none of these: of each worker of each runtime.
+    pub(super) unstarted: Vec<Vec<usize>>,
 }
 
 /// A thread, or stackless parasites of a worker that wait alike.
@@ -46,6 +48,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Stackless, Self::Stackful];
+
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -63,6 +67,8 @@ pub(super) enum State {
 }
 
 impl State {
+    pub(super) const TEXTS: [&'static str; 3] = ["running", "ready", "waiting"];
+
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -94,6 +100,7 @@ impl Look {
     fn by(look_at: impl Fn(&Shared) -> Vec<Found>, stacks: bool) -> Self {
         let start = Instant::now();
         let runtimes = runtimes::all();
+        let unstarted = runtimes.iter().map(|shared| unstarted(shared)).collect();
         let (mut found, mut marks) = (Vec::new(), Vec::new());
         for (runtime, shared) in runtimes.iter().enumerate() {
             let its = look_at(shared);
@@ -124,11 +131,22 @@ impl Look {
                 rows.push(Row { runtime, kind, state, group, on, is_limited, row });
             }
         }
-        Self { took: start.elapsed(), runtimes, rows, groups: groups.sorted(), silent }
+        Self { took: start.elapsed(), runtimes, rows, groups: groups.sorted(), silent, unstarted }
     }
 
-    /// The number of threads.
+    /// The number of threads that have started.
     pub(super) fn threads(&self) -> usize {
         self.groups.iter().map(|group| group.count).sum()
     }
+
+    /// The number of hosts that have not started.
+    pub(super) fn unstarted(&self) -> usize {
+        self.unstarted.iter().flatten().sum()
+    }
+}
+
+/// How many hosts wait at each worker for their start.
+fn unstarted(shared: &Shared) -> Vec<usize> {
+    let queues = shared.remotes().iter().map(|remote| remote.unstarted.look());
+    queues.map(|queue| queue.tail.wrapping_sub(queue.head)).collect()
 }

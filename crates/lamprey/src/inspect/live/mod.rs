@@ -1,13 +1,13 @@
 //! [`serve`]: the program answers on a socket what it is doing.
 
-// A reader's way: `accept` takes connections, `connection` reads requests and writes answers, `request` is what is asked and whether it
-// may be, `routes` what is answered. `look` is one look at all threads, `groups` and `rows` put it into JSON. `kept` keeps what takes
+// A reader's way: `accept` takes connections, of which `places` holds so many, `connection` reads requests and writes answers, `request` is what is asked and whether it
+// may be, `routes` what is answered. `look` is one look at all threads, `summary`, `groups` and `rows` put it into JSON. `kept` keeps what takes
 // a while for a moment, so that many viewers cost as much as one. `page` is what a browser shows.
 //
 // Invariants:
 // 1. No thread of this folder is a worker, waits for one without a limit, or wakes a thread of the program: it answers when all workers are
 //    held up, and counts as one that rests (`os::LooksOnly`) when a deadlock is looked for.
-// 2. What a client can make it hold is bounded: `MOST` connections, a head of `LONGEST` bytes, an answer each.
+// 2. What a client can make it hold is bounded: `places::MOST` connections, a head of `LONGEST` bytes, an answer each.
 
 mod accept;
 mod connection;
@@ -16,11 +16,13 @@ mod groups;
 mod kept;
 mod look;
 mod page;
+mod places;
 mod request;
 mod response;
 mod routes;
 mod rows;
 mod scopes;
+mod summary;
 
 use accept::Endpoint;
 use std::fmt;

@@ -120,6 +120,31 @@ impl Request {
         text.parse().map(Some).map_err(|_| Answer::error(400, format!("{name}={text}: write a number")))
     }
 
+    /// Refuses parameters that are not among `known`, or come twice: who misspells a filter would get everything, and believe it filtered.
+    pub(super) fn takes(&self, known: &[&str]) -> Result<(), Answer> {
+        for (at, (name, _)) in self.query.iter().enumerate().filter(|(_, (name, _))| name != "token") {
+            if !known.contains(&&**name) {
+                let all = if known.is_empty() { "no parameters".to_owned() } else { known.join(", ") };
+                return Err(Answer::error(
+                    400,
+                    format!("`{name}` is no parameter: {} takes {all}", self.path),
+                ));
+            }
+            if self.query[..at].iter().any(|(before, _)| before == name) {
+                return Err(Answer::error(400, format!("`{name}` is given twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The one of `all` that a parameter names, in large or small letters, if it is there.
+    pub(super) fn choice(&self, name: &str, all: &[&'static str]) -> Result<Option<&'static str>, Answer> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let found = all.iter().find(|one| one.eq_ignore_ascii_case(value));
+        let unknown = || Answer::error(400, format!("{name}={value}: write one of {}", all.join(", ")));
+        found.copied().map(Some).ok_or_else(unknown)
+    }
+
     /// A part of the page that is the same in every program. It is asked for without a token.
     fn is_asset(&self) -> bool {
         page::asset(&self.path).is_some()

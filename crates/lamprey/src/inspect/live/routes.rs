@@ -2,22 +2,17 @@
 
 use super::accept::Endpoint;
 use super::kept::Kept;
-use super::look::{Look, State};
+use super::look::Look;
 use super::request::Request;
 use super::response::{Answer, JSON};
-use super::rows::nanoseconds;
-use super::{graph, groups, page, rows, scopes};
+use super::{graph, groups, page, rows, scopes, summary};
 use crate::inspect::{Dump, found, perfetto, recording};
 use crate::sched::inspect::cycles;
 use crate::sched::inspect::groups::Groups;
 use crate::sched::inspect::runtimes;
-use crate::sched::shared::Shared;
-use crate::sched::stats::Stats;
 use crate::sync_shim::watched::{Mutex, MutexGuard};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Answers that take a while, as they were last: each is made once at a time.
 #[derive(Default)]
@@ -51,12 +46,18 @@ pub(super) fn answer(request: &Request, endpoint: &Endpoint) -> Answer {
 }
 
 fn try_answer(request: &Request, endpoint: &Endpoint) -> Result<Answer, Answer> {
+    if let Some(known) = parameters(&request.path) {
+        request.takes(known)?;
+    }
     let answers = &endpoint.answers;
     let look = |stacks| answers.look(stacks);
     Ok(match &*request.path {
         "/" => Answer::new(page::PAGE.0, page::PAGE.1),
-        "/api/v1/summary" => Answer::json(&summary(&look(false))),
-        "/api/v1/groups" => Answer::json(&groups::json(&look(request.value("stacks") == Some("1")))),
+        "/api/v1/summary" => Answer::json(&summary::json(&look(false))),
+        "/api/v1/groups" => {
+            let stacks = request.choice("stacks", &["0", "1"])?;
+            Answer::json(&groups::json(&look(stacks == Some("1"))))
+        }
         "/api/v1/threads" => Answer::json(&rows::page(request, &look(false))?),
         "/api/v1/graph" => Answer::json(&graph::json(&look(false))),
         "/api/v1/scopes" => Answer::json(&scopes::json(&look(false))),
@@ -65,6 +66,7 @@ fn try_answer(request: &Request, endpoint: &Endpoint) -> Result<Answer, Answer> 
         "/api/v1/dump" => Answer::text(answers.dump.get(dump).to_string()),
         "/api/v1/stacks" => Answer::text(answers.stacks.get(stacks).to_string()),
         "/api/v1/recording" => {
+            ["thread", "runtime"].into_iter().try_for_each(|name| request.number(name).map(drop))?;
             let _single = answers.single();
             recorded(request)?
         }
@@ -79,6 +81,19 @@ fn try_answer(request: &Request, endpoint: &Endpoint) -> Result<Answer, Answer> 
                 Answer::new(kind, content)
             }
         },
+    })
+}
+
+/// What a path can be asked with; `None` for what does not look at it.
+fn parameters(path: &str) -> Option<&'static [&'static str]> {
+    Some(match path {
+        "/api/v1/groups" => &["stacks"],
+        "/api/v1/threads" => rows::PARAMETERS,
+        "/api/v1/recording" => &["format", "thread", "runtime"],
+        "/api/v1/summary" | "/api/v1/graph" | "/api/v1/scopes" | "/api/v1/metrics" | "/api/v1/stuck"
+        | "/api/v1/dump" | "/api/v1/stacks" => &[],
+        path if path.starts_with("/api/v1/thread/") => &["runtime"],
+        _ => return None,
     })
 }
 
@@ -127,89 +142,4 @@ fn recorded(request: &Request) -> Result<Answer, Answer> {
         }
         format => Err(Answer::error(400, format!("format={format}: write text, why, perfetto or dial9"))),
     }
-}
-
-fn summary(look: &Look) -> Value {
-    let (mut hosts, mut states) = (0, BTreeMap::from([("ready", 0), ("running", 0), ("waiting", 0)]));
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    for group in &look.groups {
-        if group.kind == super::look::Kind::Host {
-            hosts += group.count;
-        }
-        *states.entry(group.state.text()).or_default() += group.count;
-        if let Some(reason) = groups::reason(group.state) {
-            *reasons.entry(reason).or_default() += group.count;
-        }
-    }
-    let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let reason = |(reason, count)| json!({ "reason": reason, "count": count });
-    let program = std::env::current_exe().ok();
-    let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let runtimes = look.runtimes.iter().enumerate();
-    json!({
-        "v": 1,
-        "system": "lamprey",
-        "version": env!("CARGO_PKG_VERSION"),
-        "program": program,
-        "pid": std::process::id(),
-        "uptime_ns": look.runtimes.first().map(|oldest| nanoseconds(oldest.age())),
-        "now_unix_ms": u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-        "threads": look.threads(),
-        "hosts": hosts,
-        "parasites": look.threads() - hosts,
-        "states": states,
-        "reasons": reasons.into_iter().map(reason).collect::<Vec<_>>(),
-        "runtimes": runtimes.map(|(number, shared)| runtime(look, number, shared)).collect::<Vec<_>>(),
-    })
-}
-
-fn runtime(look: &Look, number: usize, shared: &Shared) -> Value {
-    let workers = shared.remotes().iter().map(|remote| {
-        let its = || look.rows.iter().filter(|row| row.runtime == number && row.row.thread().worker() == Some(remote.index));
-        let running = its().find(|row| row.state == State::Running);
-        let ready = its().filter(|row| row.state == State::Ready).map(|row| row.row.count()).sum::<usize>();
-        let unstarted = remote.unstarted.look();
-        json!({
-            "id": remote.index,
-            "ready": ready + unstarted.tail.wrapping_sub(unstarted.head),
-            "living": its().map(|row| row.row.count()).sum::<usize>(),
-            "running": running.map(|row| json!({ "id": row.row.thread().id().to_string(), "name": row.row.thread().name() })),
-            "held_ns": running.and_then(|row| row.row.held()).map(nanoseconds),
-        })
-    });
-    json!({ "id": number, "workers": workers.collect::<Vec<_>>(), "stats": stats(&shared.stats()) })
-}
-
-fn stats(stats: &Stats) -> Value {
-    let counts = [
-        ("hosts", stats.hosts),
-        ("stackless", stats.stackless),
-        ("stackful", stats.stackful),
-        ("reified", stats.reified),
-        ("attached", stats.attached),
-        ("spilled", stats.spilled),
-        ("inflated", stats.inflated),
-        ("offered", stats.offered),
-        ("communications", stats.communications),
-        ("sent", stats.sent),
-        ("stolen", stats.stolen),
-        ("sleeps", stats.sleeps),
-    ];
-    let mut all: Map<String, Value> =
-        counts.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
-    let pools = [
-        ("blocking", stats.blocking),
-        ("files", stats.files),
-        ("lookups", stats.lookups),
-        ("compute", stats.compute),
-    ];
-    let pools = pools.map(|(name, pool)| {
-        let pool =
-            json!({ "threads": pool.threads, "idle": pool.idle, "queued": pool.queued, "calls": pool.calls });
-        (name.to_owned(), pool)
-    });
-    all.insert("pools".to_owned(), Value::Object(pools.into_iter().collect()));
-    Value::Object(all)
 }

@@ -92,8 +92,9 @@ fn say(calls: &[usize]) {
     let mut after = after;
     if left_out != 0 {
         after = format!(
-            "{after}{}after {left_out} calls that are not shown:",
-            if after.is_empty() { "" } else { " " }
+            "{after}{}after {left_out} {} not shown:",
+            if after.is_empty() { "" } else { " " },
+            if left_out == 1 { "call that is" } else { "calls that are" }
         );
     }
     let last = from + left_out;

@@ -40,8 +40,13 @@ impl Recording {
         let most = if f.alternate() { usize::MAX } else { MOST };
         let skipped = steps.len().saturating_sub(most);
         let (count, ago) = (steps.len(), Ago(self.taken, oldest.at));
-        let since = if worker.is_cut { "which reach back" } else { "all since it began" };
-        write!(f, ": {count} steps, {since} {ago}")?;
+        let (count, since) = match (count, worker.is_cut) {
+            (1, true) => ("1 step".to_owned(), "which reaches back"),
+            (1, false) => ("1 step".to_owned(), "all since it began"),
+            (count, true) => (format!("{count} steps"), "which reach back"),
+            (count, false) => (format!("{count} steps"), "all since it began"),
+        };
+        write!(f, ": {count}, {since} {ago}")?;
         if skipped > 0 {
             write!(f, "; the last {most} of them")?;
         }

@@ -14,7 +14,7 @@ const MOST = 300_000;
 const REST = 60;
 
 export function threads(page) {
-  const field = el('input', { type: 'search', placeholder: 'Name, id, site or reason', 'aria-label': 'Search for threads', autocomplete: 'off', spellcheck: 'false' });
+  const field = el('input', { type: 'search', placeholder: 'Name, id, kind, state, reason, site', title: 'Threads that have this text in their name, kind, state, reason, spawn site or what they wait on; or that have this number', 'aria-label': 'Search for threads', autocomplete: 'off', spellcheck: 'false' });
   const chip = el('a', { class: 'chip', hidden: true, title: 'Show all threads' });
   const about = el('p', { class: 'about', role: 'status' });
   const space = el('div', { class: 'space' });

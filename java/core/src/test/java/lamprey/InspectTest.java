@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -163,6 +164,7 @@ class InspectTest {
             for (String path : none) {
                 String answer = ask(s, path, "Host: localhost");
                 assertTrue(answer.startsWith("HTTP/1.1 404 ") && answer.contains("{\"error\":\""), answer);
+                assertTrue(answer.toLowerCase(Locale.ROOT).contains("\nlamprey-endpoint: 1\r\n"), answer);
             }
             assertTrue(ask(s, "/api/v1/thread/x", "Host: localhost").startsWith("HTTP/1.1 400 "));
             assertTrue(ask(s, "/api/v1/threads?limit=-1", "Host: localhost").startsWith("HTTP/1.1 400 "));
