@@ -101,7 +101,8 @@ pub struct Summary {
 pub struct Worker {
     pub name: String,
     pub ready: u64,
-    pub living: u64,
+    /// Threads that belong to it; those of a JVM belong to none.
+    pub living: Option<u64>,
     pub running: String,
     pub held: Option<u64>,
 }
@@ -190,7 +191,7 @@ impl Summary {
                 false => format!("{}/{}", text(&runtime["id"]), text(&worker["id"])),
             },
             ready: number(&worker["ready"]),
-            living: number(&worker["living"]),
+            living: some_number(&worker["living"]),
             running: referred(&worker["running"]),
             held: some_number(&worker["held_ns"]),
         };

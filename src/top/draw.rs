@@ -1,6 +1,7 @@
 //! The screen: what the program is and does as a whole, a list, and a line for keys or an error.
 
 use super::app::{App, View};
+use super::data::Worker;
 use super::keys::{KEYS, SEARCHED};
 use super::tables;
 use crate::text::{count, counted, time};
@@ -100,21 +101,9 @@ pub fn workers(app: &App, most: usize) -> Vec<Line<'static>> {
     let mut lines: Vec<_> = order
         .iter()
         .take(most)
-        .map(|worker| {
-            let mut line = format!(
-                "worker {:<4} {:>6} ready {:>8} living",
-                worker.name,
-                count(worker.ready),
-                count(worker.living)
-            );
-            if !worker.running.is_empty() {
-                line += &format!("  runs {}", worker.running);
-            }
-            if let Some(held) = worker.held {
-                line += &format!(", held up for {}", time(held));
-            }
-            let is_held = !worker.running.is_empty() || worker.held.is_some();
-            Line::styled(line, if is_held { Style::new().fg(Color::Yellow) } else { Style::new() })
+        .map(|one| {
+            let is_held = !one.running.is_empty() || one.held.is_some();
+            Line::styled(worker(one), if is_held { Style::new().fg(Color::Yellow) } else { Style::new() })
         })
         .collect();
     if workers.len() > most {
@@ -123,6 +112,20 @@ pub fn workers(app: &App, most: usize) -> Vec<Line<'static>> {
     let missing = app.missing.iter().map(|text| Line::styled(text.clone(), Style::new().fg(Color::Yellow)));
     lines.extend(missing);
     lines
+}
+
+fn worker(worker: &Worker) -> String {
+    let mut line = format!("worker {:<4} {:>6} ready", worker.name, count(worker.ready));
+    if let Some(living) = worker.living {
+        line += &format!(" {:>8} living", count(living));
+    }
+    if !worker.running.is_empty() {
+        line += &format!("  runs {}", worker.running);
+    }
+    if let Some(held) = worker.held {
+        line += &format!(", held up for {}", time(held));
+    }
+    line
 }
 
 /// What the list is.
@@ -206,4 +209,21 @@ fn foot_line(app: &App) -> Line<'static> {
         ),
         Style::new().add_modifier(Modifier::DIM),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worker;
+    use crate::top::data::Summary;
+    use serde_json::json;
+
+    #[test]
+    fn what_an_endpoint_does_not_tell_is_not_shown() {
+        let summary = Summary::of(&json!({ "runtimes": [{ "id": 1, "workers": [
+            { "id": 0, "ready": 3, "running": { "id": "7", "name": null }, "held_ns": null },
+            { "id": 1, "ready": 0, "living": 20, "running": null, "held_ns": null },
+        ] }] }));
+        let lines: Vec<_> = summary.workers.iter().map(worker).collect();
+        assert_eq!(lines, ["worker 0         3 ready  runs 7", "worker 1         0 ready       20 living"]);
+    }
 }

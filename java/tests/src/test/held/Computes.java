@@ -3,6 +3,8 @@ import java.io.PrintStream;
 
 /** As many threads as there are carriers compute, until that is told; one more is ready. */
 public class Computes {
+    /** What would make a line of its own in a terminal. */
+    static final String FORGED = "\u001b[2J\nlamprey: forged";
     static volatile boolean told;
     static double kept;
 
@@ -24,8 +26,8 @@ public class Computes {
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         System.setErr(new PrintStream(said, true));
         long limit = args.length > 0 ? 500_000_000L : 150_000_000_000L;
-        Thread first = new Thread(() -> compute(err, said, limit), "first");
-        Thread second = new Thread(() -> compute(err, said, limit), "second");
+        Thread first = new Thread(() -> compute(err, said, limit), "first" + FORGED);
+        Thread second = new Thread(() -> compute(err, said, limit), "second" + FORGED);
         Thread[] others = new Thread[20];
         first.start();
         second.start();

@@ -1,8 +1,9 @@
 package lamprey;
 
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.Primitive;
@@ -13,7 +14,7 @@ public final class Blocking {
     private static final MethodInfo CALL = MethodInfo.primitive(Blocking.class, "call", "(Ljava/util/concurrent/Callable;)Ljava/lang/Object;");
 
     /** As many kernel threads as there are calls at a time; each is kept for a minute. */
-    private static final ExecutorService POOL = Executors.newCachedThreadPool(r -> new RuntimeThread(r, "lamprey-blocking"));
+    private static final ThreadPoolExecutor POOL = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.MINUTES, new SynchronousQueue<>(), r -> new RuntimeThread(r, "lamprey-blocking"));
     /** Calls that have been asked for, and those that have ended: equal if none is under way. Read in the other order. */
     private static final AtomicLong BEGUN = new AtomicLong();
     private static final AtomicLong ENDED = new AtomicLong();
@@ -37,6 +38,16 @@ public final class Blocking {
                 ENDED.incrementAndGet();
             }
         }
+    }
+
+    /** How many kernel threads there are. */
+    static int threads() {
+        return POOL.getPoolSize();
+    }
+
+    /** How many of them wait for a call. None is ever queued: each call has a thread. */
+    static int idle() {
+        return (int) Math.max(POOL.getPoolSize() - (BEGUN.get() - ENDED.get()), 0);
     }
 
     /** How many calls there have been; -1 while one is under way. */

@@ -198,7 +198,7 @@ final class Flight {
         if (block != null && b != null && block.ends()) {
             List<ThreadRow> row = ThreadRow.of(java.util.Collections.singletonList(t));
             StackTraceElement place = row.isEmpty() ? null : row.get(0).place();
-            block.commit(t, b.reason().toString(), b.detail(), place == null ? null : place.toString());
+            block.commit(t, b.reason().toString(), row.isEmpty() ? null : row.get(0).detail(), place == null ? null : place.toString());
         }
         if (wake != null && wake.ends()) {
             wake.commit(t, wake.begun);

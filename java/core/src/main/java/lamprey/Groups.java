@@ -49,7 +49,7 @@ final class Groups {
                 int others = 0;
                 for (String n : names) {
                     if (!n.equals(first.thread().givenName()) && others++ < MOST_NAMES) {
-                        out.append(before).append(" \"").append(n).append('"');
+                        out.append(before).append(' ').append(Shown.quoted(n));
                         before = ',';
                     }
                 }
@@ -58,7 +58,7 @@ final class Groups {
             out.append('\n');
             for (StackTraceElement e : first.stack()) {
                 if (!own || !HeldStack.isOfTheRuntime(e.getClassName())) {
-                    out.append("    at ").append(e).append('\n');
+                    out.append("    at ").append(Shown.plain(e.toString())).append('\n');
                 }
             }
         }

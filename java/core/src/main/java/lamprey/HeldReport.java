@@ -63,7 +63,7 @@ final class HeldReport {
     }
 
     private String text() {
-        StringBuilder text = new StringBuilder("lamprey: light thread \"").append(thread.getName()).append("\" #").append(thread.threadId()).append(" has held the carrier ")
+        StringBuilder text = new StringBuilder("lamprey: light thread ").append(thread.shown()).append(" has held the carrier ")
             .append(carrier.getName()).append(" for ").append(ThreadRow.seconds(nanos)).append(": ");
         StackTraceElement culprit = stack.culprit();
         if (computes) {
@@ -98,7 +98,7 @@ final class HeldReport {
 
     /** Without the names of loader and module. */
     private static String show(StackTraceElement e) {
-        return new StackTraceElement(e.getClassName(), e.getMethodName(), e.getFileName(), e.getLineNumber()).toString();
+        return Shown.plain(new StackTraceElement(e.getClassName(), e.getMethodName(), e.getFileName(), e.getLineNumber()).toString());
     }
 
     /** Null if no loader that is known here finds it. */
@@ -126,7 +126,7 @@ final class HeldReport {
         try {
             CodeSource source = c == null ? null : c.getProtectionDomain().getCodeSource();
             URL from = source == null ? null : source.getLocation();
-            return from == null ? "an unknown jar" : from.getProtocol().equals("file") ? from.getPath() : from.toString();
+            return from == null ? "an unknown jar" : Shown.plain(from.getProtocol().equals("file") ? from.getPath() : from.toString());
         } catch (RuntimeException e) {
             return "an unknown jar";
         }

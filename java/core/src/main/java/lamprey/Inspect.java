@@ -3,9 +3,10 @@ package lamprey;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 
@@ -37,14 +38,14 @@ public final class Inspect {
     /** A row for each thread that blocks or has blocked, and for each that runs on a carrier now. Those that are ready and have never blocked are in none. */
     public static List<ThreadRow> threads() {
         Set<PicoThread> all = new LinkedHashSet<>();
-        Set<PicoThread> running = new HashSet<>();
+        Map<PicoThread, Carrier> running = new HashMap<>();
         for (PicoRuntime r : runtimes()) {
             all.addAll(r.threads());
             for (Carrier c : r.crew.carriers()) {
                 PicoThread t = c.running;
                 if (t != null) {
                     all.add(t);
-                    running.add(t);
+                    running.put(t, c);
                 }
             }
         }
@@ -72,13 +73,12 @@ public final class Inspect {
      * Opens an endpoint on which the program answers what it is doing: to {@code lamprey top} and {@code lamprey dump}, and to a browser, which gets a page. Everybody who may connect can read
      * names of threads, methods and files; on this machine those are all of its users.
      *
-     * <p>Kernel threads of its own serve it, with the JDK's module {@code jdk.httpserver}, so it answers even if all carriers are held. It does not keep a deadlock from being noticed, nor the JVM
-     * from ending. The property {@code -Dlamprey.inspect=127.0.0.1:7070} opens one where {@link PicoRuntime#standard()} is made.
+     * <p>A kernel thread of its own serves it, so it answers even if all carriers are held. It waits for no client: those that are slow or silent keep nobody waiting, and lose their connection. It
+     * does not keep a deadlock from being noticed, nor the JVM from ending. The property {@code -Dlamprey.inspect=127.0.0.1:7070} opens one where {@link PicoRuntime#standard()} is made.
      *
      * @param address of this machine alone, with a port: {@code 127.0.0.1:7070}, {@code [::1]:7070}; port 0 takes a free one
      * @throws IOException if the port is taken, say
      * @throws IllegalArgumentException for what is no address, and for an address that others can reach
-     * @throws UnsupportedOperationException if the JVM has no module {@code jdk.httpserver}
      */
     public static InspectServer serve(String address) throws IOException {
         return InspectServer.open(address, null);
@@ -91,7 +91,6 @@ public final class Inspect {
      * @param token at least 16 letters, digits, and characters of {@code -._~}
      * @throws IOException if the port is taken, say
      * @throws IllegalArgumentException for what is no address, or no token
-     * @throws UnsupportedOperationException if the JVM has no module {@code jdk.httpserver}
      */
     public static InspectServer serveWithToken(String address, String token) throws IOException {
         return InspectServer.open(address, java.util.Objects.requireNonNull(token));

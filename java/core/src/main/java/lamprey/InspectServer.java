@@ -1,15 +1,17 @@
 package lamprey;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lamprey.instrument.RuntimeThread;
@@ -17,35 +19,53 @@ import lamprey.instrument.RuntimeThread;
 /**
  * An open endpoint, by {@link Inspect#serve}.
  *
- * <p>It is served by kernel threads of its own, so it answers when all carriers are held. They are in a group of threads that {@link Standstill} knows, as are those that the JDK's server starts, so an
- * endpoint keeps no deadlock from being noticed; no code of the program runs in them.
+ * <p>One kernel thread of its own serves it, so it answers when all carriers are held. It waits for no client: it reads and writes what can be read and written at once, so clients that are slow
+ * or silent keep nobody waiting. There are {@link #MOST} connections at a time; for a further one, that is closed which has gone longest without a request that was answered. The thread keeps no
+ * deadlock from being noticed ({@link Standstill} knows it as a {@link RuntimeThread}), and runs no code of the program.
  */
 public final class InspectServer implements AutoCloseable {
-    /** So many requests are answered at a time by threads of the server; who comes then waits. */
-    private static final int MOST = 4;
+    /** Most connections at a time. */
+    static final int MOST = 32;
+    /** How long a client may take for the head of a request, and how long a connection stays open between two. */
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
     private static final Pattern ADDRESS = Pattern.compile("(?:\\[([^\\]]+)\\]|([^:]*)):(\\d{1,5})");
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~-]{16,}");
-    /** The page may load and ask nothing but what is served here, and no other page may show it. */
-    private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none';"
-        + " frame-ancestors 'none'";
 
-    private final HttpServer server;
-    private final ThreadPoolExecutor threads;
+    private final ServerSocketChannel listener;
+    private final Selector selector;
+    private final InetSocketAddress address;
     private final String token;
+    private final long patience;
+    /** The one that has gone longest without an answered request comes first. Of the endpoint's thread. */
+    private final Set<InspectConnection> connections = new LinkedHashSet<>();
+    private volatile boolean closed;
 
-    private InspectServer(InetSocketAddress address, String token) throws IOException {
+    private InspectServer(InetSocketAddress at, String token, long patience) throws IOException {
         this.token = token;
-        server = HttpServer.create(address, 16);
-        // `lamprey top PID` finds the address by this name.
-        String name = "lamprey:" + server.getAddress().getPort();
-        threads = new ThreadPoolExecutor(1, MOST, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), r -> new RuntimeThread(r, name), new ThreadPoolExecutor.CallerRunsPolicy());
-        threads.prestartAllCoreThreads();
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
-        server.start();
+        this.patience = patience;
+        listener = ServerSocketChannel.open();
+        Selector made = null;
+        try {
+            listener.bind(at, MOST);
+            listener.configureBlocking(false);
+            address = (InetSocketAddress) listener.getLocalAddress();
+            made = Selector.open();
+            listener.register(made, SelectionKey.OP_ACCEPT);
+        } catch (IOException | RuntimeException e) {
+            listener.close();
+            if (made != null) {
+                made.close();
+            }
+            throw e;
+        }
+        selector = made;
     }
 
     static InspectServer open(String address, String token) throws IOException {
+        return open(address, token, PATIENCE);
+    }
+
+    static InspectServer open(String address, String token, long patience) throws IOException {
         if (token != null && !TOKEN.matcher(token).matches()) {
             throw new IllegalArgumentException("a token has at least 16 letters, digits and characters of `-._~`");
         }
@@ -57,95 +77,123 @@ public final class InspectServer implements AutoCloseable {
         if (token == null && !host.isLoopbackAddress()) {
             throw new IllegalArgumentException("`" + address + "` can be reached from other machines: that needs a token (Inspect.serveWithToken), or take 127.0.0.1");
         }
-        InetSocketAddress at = new InetSocketAddress(host, Integer.parseInt(m.group(3)));
-        InspectServer[] made = new InspectServer[1];
-        Throwable[] failed = new Throwable[1];
-        // What the server starts is in the group of who makes it.
-        Thread maker = new RuntimeThread(RuntimeThread.served(), () -> {
-            try {
-                made[0] = new InspectServer(at, token);
-            } catch (IOException | RuntimeException e) {
-                failed[0] = e;
-            } catch (LinkageError e) {
-                failed[0] = new UnsupportedOperationException("this JVM has been made without the module jdk.httpserver, which the endpoint needs", e);
-            }
-        }, "lamprey-inspect");
-        maker.start();
-        join(maker);
-        if (failed[0] instanceof IOException) {
-            throw new IOException(address + ": " + failed[0].getMessage(), failed[0]);
+        InspectServer s;
+        try {
+            s = new InspectServer(new InetSocketAddress(host, Integer.parseInt(m.group(3))), token, patience);
+        } catch (IOException e) {
+            throw new IOException(address + ": " + e.getMessage(), e);
         }
-        if (failed[0] != null) {
-            throw Parking.<RuntimeException>sneak(failed[0]);
+        // `lamprey top PID` finds the address by this name.
+        try {
+            new RuntimeThread(s::serve, "lamprey:" + s.address.getPort()).start();
+        } catch (OutOfMemoryError e) {
+            shut(s.listener);
+            shut(s.selector);
+            throw e;
         }
-        return made[0];
-    }
-
-    /** Takes no time to speak of, so the caller's carrier is kept. */
-    private static void join(Thread maker) {
-        boolean interrupted = false;
-        while (maker.isAlive()) {
-            try {
-                maker.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return s;
     }
 
     /** Where it listens. */
     public InetSocketAddress address() {
-        return server.getAddress();
+        return address;
     }
 
     /** Closes the endpoint: it takes no more connections, and those that are open end. Never blocks. */
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdown();
+        closed = true;
+        shut(listener);
+        selector.wakeup();
     }
 
-    private void handle(HttpExchange e) throws IOException {
+    private void serve() {
         try {
-            InspectRoutes.Answer a;
-            try {
-                a = InspectRoutes.answer(InspectRequest.of(e, token));
-            } catch (InspectRequest.Refused refused) {
-                a = InspectRoutes.Answer.error(refused.status, refused.getMessage());
-            } catch (RuntimeException | StackOverflowError failed) {
-                a = InspectRoutes.Answer.error(500, "a fault of the endpoint: " + failed);
+            while (!closed && listener.isOpen()) {
+                selector.select(pause());
+                // Whoever interrupts all threads that it finds does not mean this one.
+                Thread.interrupted();
+                for (SelectionKey k : selector.selectedKeys()) {
+                    if (k.attachment() == null) {
+                        accept();
+                    } else {
+                        goOn((InspectConnection) k.attachment());
+                    }
+                }
+                selector.selectedKeys().clear();
+                long now = System.nanoTime();
+                for (InspectConnection c : new ArrayList<>(connections)) {
+                    if (c.deadline() - now <= 0 && !c.expire()) {
+                        drop(c);
+                    }
+                }
             }
-            send(e, a);
+            if (!closed) {
+                System.err.println("lamprey: the endpoint at " + address + " has been closed by an interrupt of its thread");
+            }
+        } catch (IOException e) {
+            System.err.println("lamprey: the endpoint at " + address + " has failed: " + e);
         } finally {
-            e.close();
+            connections.forEach(InspectConnection::close);
+            shut(listener);
+            shut(selector);
         }
     }
 
-    private static void send(HttpExchange e, InspectRoutes.Answer a) throws IOException {
-        Headers h = e.getResponseHeaders();
-        h.set("Content-Type", a.kind);
-        // By this the command `lamprey` knows that it has not asked another service.
-        h.set("Lamprey-Endpoint", "1");
-        h.set("Cache-Control", "no-store");
-        h.set("Content-Security-Policy", POLICY);
-        h.set("Cross-Origin-Resource-Policy", "same-origin");
-        h.set("Referrer-Policy", "no-referrer");
-        h.set("X-Content-Type-Options", "nosniff");
-        if (a.status == 401) {
-            h.set("WWW-Authenticate", "Bearer");
-        } else if (a.status == 405) {
-            h.set("Allow", "GET, HEAD");
+    /** How long nothing happens by itself, in milliseconds; 0 for ever. */
+    private long pause() {
+        long now = System.nanoTime();
+        long least = Long.MAX_VALUE;
+        for (InspectConnection c : connections) {
+            least = Math.min(least, Math.max(c.deadline() - now, 0));
         }
-        if (e.getRequestMethod().equals("HEAD")) {
-            e.sendResponseHeaders(a.status, -1);
-            return;
+        return least == Long.MAX_VALUE ? 0 : TimeUnit.NANOSECONDS.toMillis(least) + 1;
+    }
+
+    /** One at a time: those that have come are served between. */
+    private void accept() {
+        try {
+            SocketChannel c = listener.accept();
+            if (c != null) {
+                if (connections.size() >= MOST) {
+                    drop(connections.iterator().next());
+                }
+                connections.add(new InspectConnection(c, selector, token, patience));
+            }
+        } catch (IOException e) {
+            // No descriptor is left, or the client has gone. Perhaps there will be one.
+            if (connections.isEmpty()) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+            } else {
+                drop(connections.iterator().next());
+            }
         }
-        e.sendResponseHeaders(a.status, a.body.length == 0 ? -1 : a.body.length);
-        try (OutputStream out = e.getResponseBody()) {
-            out.write(a.body);
+    }
+
+    private void goOn(InspectConnection c) {
+        try {
+            int answered = c.answered();
+            if (!c.goOn()) {
+                drop(c);
+            } else if (c.answered() != answered) {
+                connections.remove(c);
+                connections.add(c);
+            }
+        } catch (IOException | RuntimeException | StackOverflowError | OutOfMemoryError e) {
+            drop(c);
+        }
+    }
+
+    private void drop(InspectConnection c) {
+        connections.remove(c);
+        c.close();
+    }
+
+    private static void shut(AutoCloseable c) {
+        try {
+            c.close();
+        } catch (Exception e) {
+            // It is over already.
         }
     }
 

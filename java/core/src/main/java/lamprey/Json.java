@@ -84,7 +84,10 @@ final class Json {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 out.append('\\').append(c);
-            } else if (c < ' ' || c == 0x7f || Character.isSurrogate(c) && !isPair(text, i) || c == '\u2028' || c == '\u2029') {
+            } else if (Character.isSurrogate(c) && !isPair(text, i)) {
+                // Half a character: many readers refuse the whole text if it is there, even as an escape.
+                out.append('\ufffd');
+            } else if (c < ' ' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029') {
                 out.append("\\u").append(DIGITS[c >> 12]).append(DIGITS[c >> 8 & 15]).append(DIGITS[c >> 4 & 15]).append(DIGITS[c & 15]);
             } else {
                 out.append(c);

@@ -666,7 +666,7 @@ public class PicoThread extends LightThread implements Runnable {
 
     /** Its name and number, as messages show them. */
     final String shown() {
-        return "\"" + getName() + "\" #" + threadId();
+        return Shown.quoted(getName()) + " #" + threadId();
     }
 
     /** Its name; null if it was given none. Makes up none. */

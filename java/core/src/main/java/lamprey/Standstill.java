@@ -178,8 +178,7 @@ final class Standstill {
         }
         return g.getParent() == null && (OF_THE_SYSTEM.contains(t.getName()) || t.getName().matches("C[12] CompilerThread\\d+"))
             || t.getName().equals("Common-Cleaner") && t.getClass().getName().endsWith(".InnocuousThread")
-            || t.getName().equals("DestroyJavaVM") && t.getClass() == Thread.class
-            || g == RuntimeThread.served();
+            || t.getName().equals("DestroyJavaVM") && t.getClass() == Thread.class;
     }
 
     private static ThreadGroup root() {

@@ -30,7 +30,7 @@ final class ThreadDump {
         }
         for (Carrier c : r.crew.carriers()) {
             PicoThread t = c.running;
-            out.println("carrier " + c.getName() + ": " + c.queue.size() + " ready, " + (t == null ? "runs none" : "runs " + t));
+            out.println("carrier " + c.getName() + ": " + c.queue.size() + " ready, " + (t == null ? "runs none" : "runs " + t.shown()));
             if (t != null) {
                 print(Traces.ofCarrier(c.getStackTrace()), out);
             }
@@ -43,7 +43,7 @@ final class ThreadDump {
 
     private static void print(StackTraceElement[] trace, PrintStream out) {
         for (StackTraceElement e : trace) {
-            out.println("    at " + e);
+            out.println("    at " + Shown.plain(e.toString()));
         }
     }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import lamprey.instrument.Frame;
 import lamprey.instrument.MethodInfo;
 import lamprey.instrument.Traces;
@@ -24,30 +24,34 @@ public final class ThreadRow {
     private final boolean limited;
     private final Frame frames;
     private final boolean running;
+    /** On which it ran; null if it did not. */
+    private final Carrier carrier;
 
-    private ThreadRow(PicoThread t, boolean runs) {
+    private ThreadRow(PicoThread t, Carrier c) {
         thread = t;
         Blocker b = t.blocker;
         state = t.getState();
         reason = b == null ? null : b.reason();
-        detail = b == null ? null : b.detail();
+        String more = b == null ? null : b.detail();
+        detail = more == null ? null : Shown.plain(more);
         holders = b == null ? Collections.emptyList() : b.holders();
         waiting = b == null || b == Parking.PERMIT ? -1 : CoarseClock.since(b.since);
         limited = t.timer != null || b instanceof Timer;
         frames = b == null || t.kernel() != null ? null : t.savedFrames();
-        running = b == null && (runs || t.kernel() != null && state == Thread.State.RUNNABLE);
+        carrier = b == null ? c : null;
+        running = carrier != null || b == null && t.kernel() != null && state == Thread.State.RUNNABLE;
     }
 
     static List<ThreadRow> of(Collection<PicoThread> threads) {
-        return of(threads, Collections.emptySet());
+        return of(threads, Collections.emptyMap());
     }
 
     /** @param running those that were seen running */
-    static List<ThreadRow> of(Collection<PicoThread> threads, Set<PicoThread> running) {
+    static List<ThreadRow> of(Collection<PicoThread> threads, Map<PicoThread, Carrier> running) {
         List<ThreadRow> rows = new ArrayList<>(threads.size());
         for (PicoThread t : threads) {
             if (!t.hasEnded()) {
-                rows.add(new ThreadRow(t, running.contains(t)));
+                rows.add(new ThreadRow(t, running.get(t)));
             }
         }
         return rows;
@@ -68,7 +72,7 @@ public final class ThreadRow {
         return reason;
     }
 
-    /** More about that, which lock for instance; null if nothing is known. */
+    /** More about that, which lock for instance; null if nothing is known. What is not seen in names is escaped. */
     public String detail() {
         return detail;
     }
@@ -96,6 +100,11 @@ public final class ThreadRow {
     /** Whether it was running; else it waits, or is ready. */
     public boolean isRunning() {
         return running;
+    }
+
+    /** The place of the carrier that ran it; negative if none did. */
+    int carrier() {
+        return carrier == null ? -1 : carrier.index;
     }
 
     /** Whether a kernel thread runs it, or a virtual one of the JVM. */

@@ -1,25 +1,37 @@
 package lamprey;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads JSON far enough to know that it is some. */
+/** Reads JSON as strictly as the strictest reader: nothing unseen stands in a text as itself, and no half of a character in any way. */
 final class JsonText {
-    private static final Pattern SCALAR = Pattern.compile("\"(?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-f]{4}))*\"|-?\\d+|true|false|null");
+    private static final Pattern TEXT = Pattern.compile("\"((?:[^\"\\\\\\x00-\\x1f]|\\\\(?:[\"\\\\/bfnrt]|u[0-9a-f]{4}))*)\"");
+    private static final Pattern WORD = Pattern.compile("-?\\d+|true|false|null");
+    private static final Pattern ESCAPE = Pattern.compile("\\\\(u([0-9a-f]{4})|.)");
 
-    private final Matcher scalar;
     private final String text;
     private int at;
 
     private JsonText(String text) {
         this.text = text;
-        scalar = SCALAR.matcher(text);
     }
 
-    /** Where the value ends that the text begins with; negative if it is none. */
-    static int end(String text) {
+    /** Maps, lists, texts; other values as they are written, but null. */
+    static Object parse(String text) {
         JsonText j = new JsonText(text);
-        return j.value() ? j.at : -1;
+        Object value = j.value();
+        if (j.at != text.length()) {
+            throw j.wrong();
+        }
+        return value;
+    }
+
+    private AssertionError wrong() {
+        return new AssertionError("no JSON at " + at + ": " + text);
     }
 
     private boolean takes(char c) {
@@ -28,26 +40,65 @@ final class JsonText {
         return is;
     }
 
-    private boolean scalar() {
-        boolean is = scalar.find(at) && scalar.start() == at;
-        at = is ? scalar.end() : at;
-        return is;
+    private void take(char c) {
+        if (!takes(c)) {
+            throw wrong();
+        }
     }
 
-    private boolean value() {
-        boolean object = takes('{');
-        if (!object && !takes('[')) {
-            return scalar();
+    private Matcher next(Pattern p) {
+        Matcher m = p.matcher(text).region(at, text.length());
+        if (!m.lookingAt()) {
+            throw wrong();
         }
-        char end = object ? '}' : ']';
-        if (takes(end)) {
-            return true;
+        at = m.end();
+        return m;
+    }
+
+    private String text() {
+        String raw = next(TEXT).group(1);
+        StringBuffer out = new StringBuffer();
+        Matcher m = ESCAPE.matcher(raw);
+        while (m.find()) {
+            String one = m.group(2) == null ? m.group(1) : String.valueOf((char) Integer.parseInt(m.group(2), 16));
+            m.appendReplacement(out, Matcher.quoteReplacement(one));
         }
-        do {
-            if (object && !(scalar() && takes(':')) || !value()) {
-                return false;
+        String read = m.appendTail(out).toString();
+        if (read.codePoints().anyMatch(c -> Character.getType(c) == Character.SURROGATE)) {
+            throw wrong();
+        }
+        return read;
+    }
+
+    private Object value() {
+        if (takes('{')) {
+            Map<String, Object> all = new LinkedHashMap<>();
+            while (!takes('}')) {
+                if (!all.isEmpty()) {
+                    take(',');
+                }
+                String key = text();
+                take(':');
+                if (all.put(key, value()) != null) {
+                    throw wrong();
+                }
             }
-        } while (takes(','));
-        return takes(end);
+            return all;
+        }
+        if (takes('[')) {
+            List<Object> all = new ArrayList<>();
+            while (!takes(']')) {
+                if (!all.isEmpty()) {
+                    take(',');
+                }
+                all.add(value());
+            }
+            return all;
+        }
+        if (at < text.length() && text.charAt(at) == '"') {
+            return text();
+        }
+        String word = next(WORD).group();
+        return word.equals("null") ? null : word;
     }
 }

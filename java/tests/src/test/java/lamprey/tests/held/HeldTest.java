@@ -34,7 +34,7 @@ class HeldTest {
     void who_computes_while_others_are_ready_is_named(String options) throws Exception {
         Launched p = new Launched(folder, "Computes");
         String err = p.run(0, options).err;
-        assertTrue(err.matches("(?s)(.*\n)?lamprey: light thread \"(first|second)\" #\\d+ has held the carrier lamprey-1-\\d for \\d+\\.\\d s: it computes, and something is ready behind it\\. .*\n"
+        assertTrue(err.matches("(?s)(.*\n)?lamprey: light thread \"(first|second)\\\\u001b\\[2J\\\\nlamprey: forged\" #\\d+ has held the carrier lamprey-1-\\d for \\d+\\.\\d s: it computes, and something is ready behind it\\. .*\n"
             + " {4}at Computes\\.compute\\(Computes\\.java:.*"), err);
         assertEquals("", p.run(0, options + " -Dlamprey.stuckAfter=off", "short").err);
     }
