@@ -1,9 +1,10 @@
 //! The live page of a program that runs, in a real browser. Each test starts a program and Chromium, and fails where there is none:
 //! `cargo test -p page-test -- --ignored`.
 
-use page_test::{Browser, Page, Program, hostile};
+mod views;
 
-const VIEWS: [&str; 8] = ["overview", "groups", "threads", "graph", "stuck", "scopes", "recording", "dump"];
+use page_test::{Browser, Program, hostile};
+use views::{VIEWS, complaints, open, opened, show};
 
 fn watched() -> Program {
     Program::start(env!("CARGO_BIN_EXE_watched"), &["127.0.0.1:0", "50"])
@@ -11,35 +12,6 @@ fn watched() -> Program {
 
 fn hostile(address: &str, token: &[&str]) -> Program {
     Program::start(env!("CARGO_BIN_EXE_page-test"), &[&["hostile", address], token].concat())
-}
-
-fn open(page: &mut Page, url: &str) {
-    page.open(url);
-    page.until("document.querySelector('#state').textContent === 'live'");
-}
-
-/// The page of a program, in a window of the usual size.
-fn opened<'a>(browser: &'a mut Browser, program: &Program) -> Page<'a> {
-    let mut page = browser.page();
-    page.resize(1440, 900);
-    open(&mut page, &program.url);
-    page
-}
-
-/// Shows a view, by its key, and waits until it has been asked for.
-fn show(page: &mut Page, view: &str) {
-    let number = VIEWS.iter().position(|one| *one == view).unwrap() + 1;
-    page.eval("performance.clearMarks()");
-    page.press("Escape");
-    page.press("Escape");
-    page.press(&number.to_string());
-    page.until(&format!("document.querySelector('main').dataset.view === '{view}'"));
-    page.until(&format!("performance.getEntriesByName('{view}').length"));
-}
-
-fn complaints(page: &mut Page) -> Vec<String> {
-    page.eval("new Promise((done) => setTimeout(done, 100))");
-    page.complaints()
 }
 
 #[test]

@@ -35,8 +35,9 @@ export function details(page, box) {
     due = performance.now() + 9 * (performance.now() - start);
   }
 
-  /** The heading, and a button or what it has brought. */
+  /** The heading, and a button or what it has brought; nothing of a program that does not tell. */
   function led(wanted) {
+    if (page.summary?.untold?.recording) return [];
     const text = el('pre', { class: 'path', hidden: !path }, path?.text ?? '');
     const ask = async () => {
       const asked = { wanted, text: 'Asking …' };

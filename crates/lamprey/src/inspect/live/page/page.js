@@ -81,13 +81,17 @@ async function tick() {
   try {
     const isWanted = !view.once || view.isStale || view.needs(here.query);
     page.asked = get('summary', {}, signal).then((answer) => (signal.aborted ? null : showSummary(answer)));
-    await Promise.all([page.asked, isWanted && view.refresh(here.query, signal), side.refresh(here.query.thread, signal)]);
+    // What a program does not tell it is not asked for.
+    if (!page.summary) await page.asked;
+    const untold = view.isTexts ? undefined : page.summary?.untold?.[here.view];
+    await Promise.all([page.asked, !untold && isWanted && view.refresh(here.query, signal), side.refresh(here.query.thread, signal)]);
     if (signal.aborted) return;
     view.isStale = false;
     // For who measures how long it takes.
     performance.clearMarks();
     performance.mark(here.view);
-    notice();
+    if (untold) showUntold(untold);
+    else notice();
     showState(paused ? 'paused' : 'live');
   } catch (error) {
     if (signal.aborted) return;
@@ -130,6 +134,10 @@ function notice(...content) {
   if (content.length) $('notice').replaceChildren(...content);
 }
 
+function showUntold(why) {
+  notice(el('b', {}, 'This program does not tell that.'), el('span', {}, why));
+}
+
 function failed(error) {
   const retry = el('button', { type: 'button', onclick: () => tick() }, 'Try again');
   const status = error instanceof Refused ? error.status : -1;
@@ -141,7 +149,7 @@ function failed(error) {
     notice(el('b', {}, 'The program does not accept this address.'), el('span', {}, error.message), retry);
   } else if (status === 404) {
     showState('live');
-    notice(el('b', {}, 'This program does not tell that.'), el('span', {}, error.message));
+    showUntold(error.message);
   } else {
     showState('error');
     notice(el('b', {}, 'This could not be shown.'), el('span', {}, error.message), retry);

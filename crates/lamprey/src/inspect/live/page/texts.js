@@ -44,6 +44,14 @@ function text(page, kinds, links) {
     set(save, 'href', address(path, parameters));
     set(save, 'download', `${page.summary?.program ?? 'lamprey'}-${key}.${ending}`);
     if (shown !== key) output.textContent = '';
+    const untold = page.summary?.untold?.[path];
+    for (const other of [copy, save, ...links]) other.hidden = Boolean(untold);
+    if (untold) {
+      say(about, '');
+      output.textContent = untold;
+      shown = key;
+      return;
+    }
     const start = performance.now();
     say(about, 'asking …');
     try {
@@ -75,7 +83,7 @@ function text(page, kinds, links) {
     }
   }
 
-  return { root, refresh, once: true, needs: (query) => (kinds.find(([key]) => key === query.text) ?? kinds[0])[0] !== shown };
+  return { root, refresh, once: true, isTexts: true, needs: (query) => (kinds.find(([key]) => key === query.text) ?? kinds[0])[0] !== shown };
 }
 
 export function recording(page) {
