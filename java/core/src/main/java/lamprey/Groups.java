@@ -56,6 +56,9 @@ final class Groups {
                 out.append(others > 0 && others < count - 1 ? ", .." : "");
             }
             out.append('\n');
+            if (first.site() != null) {
+                out.append("    started at ").append(Shown.plain(first.site().toString())).append('\n');
+            }
             for (StackTraceElement e : first.stack()) {
                 if (!own || !HeldStack.isOfTheRuntime(e.getClassName())) {
                     out.append("    at ").append(Shown.plain(e.toString())).append('\n');

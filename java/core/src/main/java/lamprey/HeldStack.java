@@ -3,13 +3,12 @@ package lamprey;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
+import lamprey.instrument.Sites;
 
 /** What the stack of a carrier says of the wait that holds it. */
 final class HeldStack {
     private static final Set<String> QUEUES = new HashSet<>(Arrays.asList("lamprey.ReadyQueue", "lamprey.RingQueue", "lamprey.Inbox", "lamprey.Idlers"));
     private static final String[] OF_THE_JDK = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
-    private static final Set<String> OF_THE_RUNTIME = new HashSet<>(Arrays.asList("lamprey", "lamprey.instrument", "lamprey.concurrent", "lamprey.channel", "lamprey.event", "lamprey.scope",
-        "lamprey.continuation", "lamprey.net", "lamprey.io", "lamprey.dns"));
 
     private final Thread.State state;
     private final StackTraceElement[] stack;
@@ -44,7 +43,7 @@ final class HeldStack {
 
     /** Whether a class is the runtime's. */
     static boolean isOfTheRuntime(String type) {
-        return type.startsWith("lamprey.") && OF_THE_RUNTIME.contains(type.substring(0, type.lastIndexOf('.')));
+        return Sites.isOfTheRuntime(type);
     }
 
     /** Whether the carrier is in code that is not the runtime's, and not in the midst of a step of a queue or policy. */

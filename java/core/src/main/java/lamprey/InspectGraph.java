@@ -39,6 +39,14 @@ final class InspectGraph {
         }
     }
 
+    /** For what it waits; and on what, if it is known where that was made. */
+    private static String label(ThreadRow r) {
+        String on = r.detail();
+        int made = on == null ? -1 : on.indexOf(", made at ");
+        int end = made < 0 ? -1 : on.indexOf(", owned by ", made);
+        return r.reason() + (made < 0 ? "" : on.substring(made, end < 0 ? on.length() : end));
+    }
+
     private Json json(List<ThreadRow> waiting) {
         Map<PicoThread, String> ids = new IdentityHashMap<>();
         Json j = new Json().begin('{').key("nodes").begin('[');
@@ -51,7 +59,7 @@ final class InspectGraph {
         for (ThreadRow r : waiting) {
             for (PicoThread t : r.holders()) {
                 if (ids.containsKey(r.thread()) && ids.containsKey(t)) {
-                    j.begin('{').member("from", ids.get(r.thread())).member("to", ids.get(t)).member("label", r.reason().toString()).end('}');
+                    j.begin('{').member("from", ids.get(r.thread())).member("to", ids.get(t)).member("label", label(r)).end('}');
                 }
             }
         }

@@ -33,7 +33,7 @@ final class InspectRows {
         Json j = new Json().begin('{').member("threads", rows.size()).member("took_ns", System.nanoTime() - begun).key("groups").begin('[');
         for (Groups.Group g : all.subList(0, Math.min(all.size(), MOST_GROUPS))) {
             ThreadRow first = g.first;
-            j.begin('{').member("key", key(first)).member("kind", kind(first)).member("state", state(first).text()).member("reason", text(first.reason())).member("site", text(first.entry()));
+            j.begin('{').member("key", key(first)).member("kind", kind(first)).member("state", state(first).text()).member("reason", text(first.reason())).member("site", site(first));
             j.key("names").begin('[');
             g.names.forEach(j::value);
             j.end(']').member("count", g.count).known("oldest_ns", first.waitingNanos()).key("workers").begin('[');
@@ -76,6 +76,11 @@ final class InspectRows {
         return o == null ? null : o.toString();
     }
 
+    /** Where it was started; if that is not kept, its outermost call. */
+    private static String site(ThreadRow r) {
+        return text(r.site() == null ? r.entry() : r.site());
+    }
+
     private static List<PicoThread> few(List<PicoThread> all) {
         return all.subList(0, Math.min(all.size(), LIMIT));
     }
@@ -90,7 +95,7 @@ final class InspectRows {
 
     private static Json row(Json j, ThreadRow r) {
         j.member("id", "" + r.thread().threadId()).member("name", r.thread().givenName()).member("kind", kind(r)).member("count", 1).member("state", state(r).text());
-        j.member("reason", text(r.reason())).known("waiting_ns", r.waitingNanos()).member("site", text(r.entry())).known("worker", r.carrier());
+        j.member("reason", text(r.reason())).known("waiting_ns", r.waitingNanos()).member("site", site(r)).known("worker", r.carrier());
         j.known("runtime", r.runtime() == null ? -1 : r.runtime().number).member("group", key(r)).member("on", r.detail()).key("blockers").begin('[');
         for (PicoThread t : few(r.holders())) {
             j.begin('{').member("id", "" + t.threadId()).member("name", t.givenName()).member("why", r.reason() == WaitReason.JOIN ? "is joined" : "holds it").end('}');
@@ -114,7 +119,7 @@ final class InspectRows {
     }
 
     private static boolean has(ThreadRow r, String search) {
-        Object[] parts = {r.thread().givenName(), r.reason(), r.detail(), r.entry(), r.place()};
+        Object[] parts = {r.thread().givenName(), r.reason(), r.detail(), r.site(), r.entry(), r.place()};
         for (Object part : parts) {
             if (part != null && part.toString().toLowerCase(Locale.ROOT).contains(search)) {
                 return true;

@@ -74,6 +74,8 @@ abstract class LightThread extends Coroutine {
         Flight.Event block;
         Flight.Event wake;
         PicoThread.UncaughtExceptionHandler handler;
+        /** Where it was started, if sites are kept; else null. */
+        volatile StackTraceElement site;
         /** In bytes, as the program has asked for it; 0 if it has not. */
         long stackSize;
         /** The context class loader, which may be null; or {@link #SYSTEM}. */

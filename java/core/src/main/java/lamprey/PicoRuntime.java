@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import lamprey.instrument.Execution;
 import lamprey.instrument.OtherMode;
 import lamprey.instrument.RuntimeThread;
+import lamprey.instrument.Sites;
 import lamprey.instrument.Suspendable;
 
 /**
@@ -409,6 +410,9 @@ public final class PicoRuntime implements AutoCloseable {
             if (LightThread.STATE.compareAndSet(t, s, s | LightThread.STARTED)) {
                 break;
             }
+        }
+        if (Sites.ON) {
+            t.details().site = Sites.here();
         }
         t.runtime = this;
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /** The system properties that {@link PicoRuntime#standard()} obeys. A name or a value that is wrong is an error: a setting that is not obeyed would not be noticed. */
 final class Settings {
     /** Without the prefix. The last ones are of the build, which hands them on to the tests that it runs. */
-    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "deadlocks", "dump", "extraCarriers", "inspect", "maxDepth", "scheduler", "simulate", "stuckAfter", "traces", "dns.servers");
+    private static final List<String> KNOWN = Arrays.asList("backend", "carriers", "deadlocks", "dump", "extraCarriers", "inspect", "maxDepth", "scheduler", "simulate", "sites", "stuckAfter", "traces", "dns.servers");
     private static final List<String> OF_THE_PLUGIN = Arrays.asList("everything", "failOnRefusal", "mode", "rewrite", "skip", "verbose");
     private static final String PREFIX = "lamprey.";
 
@@ -22,6 +22,7 @@ final class Settings {
                 check(name.substring(PREFIX.length()));
             }
         }
+        isOn("sites", "off");
         b.backend(backend(System.getProperty("lamprey.backend", "coroutines")));
         String seed = System.getProperty("lamprey.simulate");
         String carriers = System.getProperty("lamprey.carriers");
@@ -78,9 +79,13 @@ final class Settings {
 
     /** Whether deadlocks are noticed, by every runtime whose builder is not told otherwise. */
     static boolean deadlocks() {
-        String value = System.getProperty("lamprey.deadlocks", "on");
+        return isOn("deadlocks", "on");
+    }
+
+    private static boolean isOn(String name, String otherwise) {
+        String value = System.getProperty(PREFIX + name, otherwise);
         if (!value.equals("on") && !value.equals("off")) {
-            throw new IllegalArgumentException("-Dlamprey.deadlocks=" + value + ": it is on or off");
+            throw new IllegalArgumentException("-D" + PREFIX + name + "=" + value + ": it is on or off");
         }
         return value.equals("on");
     }

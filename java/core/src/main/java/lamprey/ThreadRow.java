@@ -127,6 +127,12 @@ public final class ThreadRow {
         return null;
     }
 
+    /** The call of the program that has started it, if the property {@code lamprey.sites} is {@code on}; null else, and if that is not known. */
+    public StackTraceElement site() {
+        LightThread.Details d = thread.details;
+        return d == null ? null : d.site;
+    }
+
     /** The outermost call, with which the thread began; null if it is not known. */
     public StackTraceElement entry() {
         Frame f = outermost();
@@ -149,6 +155,7 @@ public final class ThreadRow {
         List<Object> key = new ArrayList<>();
         Collections.addAll(key, state, isKernel(), running);
         key.add(reason);
+        key.add(site());
         key.add(reason == WaitReason.MONITOR || reason == WaitReason.LOCK ? holders : null);
         if (frames == null) {
             key.addAll(stacks && isKernel() ? Arrays.asList(stack()) : Collections.emptyList());

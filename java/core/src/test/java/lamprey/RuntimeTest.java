@@ -163,6 +163,7 @@ class RuntimeTest {
         assertTrue(refused("lamprey.carriers", "0").contains("0 carriers"));
         assertTrue(refused("lamprey.carrier", "1").startsWith("there is no property lamprey.carrier; there are lamprey.backend, lamprey.carriers"));
         assertEquals("-Dlamprey.simulate=x: this is no number; it says a seed", refused("lamprey.simulate", "x"));
+        assertEquals("-Dlamprey.sites=yes: it is on or off", refused("lamprey.sites", "yes"));
         assertTrue(refused("lamprey.backend", "fibers").contains("there are coroutines, virtual, platform"));
         assertTrue(refused("lamprey.scheduler", "fair").contains("\"fair\""));
     }

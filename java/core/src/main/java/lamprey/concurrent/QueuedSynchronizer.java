@@ -10,9 +10,10 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.Condition;
 import lamprey.Blocker;
 import lamprey.Parking;
+import lamprey.PicoRuntime;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
-import lamprey.PicoRuntime;
+import lamprey.instrument.Sites;
 
 /**
  * What {@link java.util.concurrent.locks.AbstractQueuedSynchronizer} is, for light and kernel threads in any mixture; rewritten programs get it in its place. A
@@ -42,7 +43,9 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
     private final Lock lock = new Lock();
 
     /** For subclasses. */
-    protected QueuedSynchronizer() {}
+    protected QueuedSynchronizer() {
+        Sites.made(this);
+    }
 
     /** An object with a monitor, that can be written to a stream with a program's synchronizer. */
     private static final class Lock implements Serializable {
@@ -88,7 +91,7 @@ public abstract class QueuedSynchronizer extends OwnableSynchronizer {
             String type = of.getClass().getName();
             int nested = type.indexOf('$');
             PicoThread owner = of.getExclusiveOwnerThread();
-            return (nested < 0 ? type : type.substring(0, nested)) + "@" + Integer.toHexString(System.identityHashCode(of))
+            return (nested < 0 ? type : type.substring(0, nested)) + "@" + Integer.toHexString(System.identityHashCode(of)) + Sites.text(", ", of)
                 + (owner == null ? "" : ", owned by " + owner.getName());
         }
 

@@ -4,6 +4,7 @@ import java.io.Serializable;
 import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.WaitReason;
+import lamprey.instrument.Sites;
 
 /**
  * Threads that wait for a change of something, first in first out. What it is, and how it is protected, is the user's matter:
@@ -30,6 +31,7 @@ class WaitList implements Serializable {
 
     WaitList(WaitReason reason) {
         this.reason = reason;
+        Sites.made(this);
     }
 
     /** One wait of one thread. */
@@ -46,6 +48,12 @@ class WaitList implements Serializable {
         @Override
         protected WaitReason reason() {
             return list.reason;
+        }
+
+        @Override
+        protected String detail() {
+            String made = Sites.text("", list);
+            return made.isEmpty() ? null : made;
         }
 
         @Override

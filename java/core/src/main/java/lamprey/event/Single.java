@@ -4,6 +4,7 @@ import lamprey.Blocker;
 import lamprey.Parking;
 import lamprey.PicoThread;
 import lamprey.WaitReason;
+import lamprey.instrument.Sites;
 
 /**
  * The offer of a thread that waits for one operation only: 32 bytes with compressed references. It has no state but the {@link lamprey.Blocker}'s:
@@ -23,6 +24,7 @@ public final class Single extends Offer {
     public static Single enqueue(Waiters queue, Object payload) {
         Single s = new Single(payload);
         queue.add(s);
+        Sites.on(s, queue);
         return s;
     }
 
@@ -43,7 +45,7 @@ public final class Single extends Offer {
 
     @Override
     protected String detail() {
-        return value instanceof Port ? "it receives" : "it sends";
+        return (value instanceof Port ? "it receives" : "it sends") + Sites.text(", on what was ", this);
     }
 
     /** The thread could not be suspended: a value that came meanwhile goes back. */

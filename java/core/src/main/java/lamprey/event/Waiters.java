@@ -1,5 +1,7 @@
 package lamprey.event;
 
+import lamprey.instrument.Sites;
+
 /**
  * A queue of offers, first in first out. Any of them can be taken out in constant time.
  *
@@ -14,6 +16,7 @@ public final class Waiters {
     /** An empty queue that is protected by the monitor of {@code lock}. */
     public Waiters(Object lock) {
         this.lock = lock;
+        Sites.made(this);
     }
 
     /** The offer that has waited longest; null if there is none. */

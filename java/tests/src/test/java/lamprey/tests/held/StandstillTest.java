@@ -35,7 +35,11 @@ class StandstillTest {
 
     /** An endpoint does not keep a deadlock from being noticed. */
     private void check(Launched p, String which, String... parts) throws Exception {
-        String err = report(p.run(1, "-Dlamprey.carriers=2 -Dlamprey.inspect=127.0.0.1:0", which).err);
+        checkWith(p, "", which, parts);
+    }
+
+    private void checkWith(Launched p, String options, String which, String... parts) throws Exception {
+        String err = report(p.run(1, "-Dlamprey.carriers=2 -Dlamprey.inspect=127.0.0.1:0" + options, which).err);
         assertTrue(err.startsWith("lamprey: http://127.0.0.1:"), err);
         for (String part : parts) {
             assertTrue(err.contains(part), () -> which + " does not say\n" + part + "\nbut\n" + err);
@@ -54,6 +58,20 @@ class StandstillTest {
         check(p, "lost", beginning("the only thread waits"), "\"main\" #N WAITING, on a queue, for T\n    at Broken.lost(Broken.java:89)\n", end("the only thread waits"));
         check(p, "many", beginning("all 1001 threads wait"), "; and 999 others in the same way\n    at Broken.lambda$many$");
         check(p, "pool", "on a future, for T\n    at Broken.lambda$pool$", "on a future, for T\n    at Broken.pool(");
+    }
+
+    @Test
+    void sites_are_told_if_they_are_kept() throws Exception {
+        Launched p = new Launched(folder, "Broken");
+        String sites = " -Dlamprey.sites=on";
+        checkWith(p, sites, "locks", "\"back\" #N WAITING, on a lock: lamprey.concurrent.ReentrantLock@H, made at Broken.locks(Broken.java:77), owned by there, for T\n    started at Broken.named(Broken.java:23)\n    at Broken.bothLocks(Broken.java:67)\n");
+        checkWith(p, sites, "ring", "on a channel: it receives, on what was made at Broken.ring(Broken.java:29), for T", "\n    started at Broken.named(Broken.java:23)\n    at Broken.take(");
+        checkWith(p, sites, "lost", "on a queue: made at Broken.lost(Broken.java:86), for T\n");
+        String told = new Launched(folder, "Sited").run(0, sites.trim()).out;
+        for (String part : new String[] {"\"site\":\"Sited.main(Sited.java:26)\"", "\"site\":\"Sited.main(Sited.java:27)\"", "\"label\":\"on a lock, made at Sited.main(Sited.java:23)\"",
+            "\"label\":\"on a lock, made at Sited.main(Sited.java:24)\""}) {
+            assertTrue(told.contains(part), () -> part + " is not in " + told);
+        }
     }
 
     @Test
