@@ -324,7 +324,7 @@ fn run_out_of_mapped_guards() {
     let limit: usize = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
     assert!(stacks.len() > limit / 3 && stacks.len() < limit / 2, "{} of {limit}", stacks.len());
     let text = error.to_string();
-    assert!(text.contains(&format!("{} stacks are guarded", stacks.len())), "{text}");
+    assert!(text.contains(&format!("{} stacks in use are guarded", stacks.len())), "{text}");
     assert!(text.contains(&format!("vm.max_map_count is {limit}")), "{text}");
     // The process still works, a second pool gets the same error, and returned stacks can be taken again.
     std::thread::spawn(|| vec![0_u8; 64 << 20].len()).join().unwrap();

@@ -89,12 +89,26 @@ unsafe fn install_mapped(page: NonNull<u8>) -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::OutOfMemory,
         format!(
-            "no guard for another stack: {count} stacks are guarded by mprotect, each takes two memory \
+            "no guard for another stack: {count} stacks in use are guarded by mprotect, each takes two memory \
              mappings, and vm.max_map_count is {}: raise it (sysctl vm.max_map_count=...), run fewer \
              threads, or use Linux 6.13, where a guard takes no mapping",
             max_map_count()
         ),
     ))
+}
+
+/// Makes a mapped guard an ordinary page; false if the system refuses that.
+///
+/// # Safety
+/// The page is a mapped guard of the caller's.
+pub(crate) unsafe fn remove_mapped(page: NonNull<u8>) -> bool {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the page belongs to the caller.
+    let is_removed = unsafe { libc::mprotect(page.as_ptr().cast(), page_size(), access) } == 0;
+    if is_removed {
+        forget_mapped(1);
+    }
+    is_removed
 }
 
 /// Subtracts `count` mapped guards that are gone because their mapping was unmapped.

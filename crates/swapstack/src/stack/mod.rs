@@ -11,6 +11,7 @@
 pub(crate) mod guard;
 mod local;
 mod pool;
+mod reclaim;
 mod region;
 
 pub use guard::GuardKind;

@@ -3,14 +3,15 @@
 //! Invariants, for each size class:
 //! * A slot below `next` of the current region has its `PooledStack`: in use, in a [`LocalPool`], or in
 //!   exactly one of the three lists here. Slots from `next` on have never been touched.
-//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard yet and
-//!   are not handed out without one.
+//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard (yet, or any
+//!   more: [`reclaim`]) and are not handed out without one.
 //! * Slow system calls (guards, trimming) run without the lock.
 //!
 //! [`LocalPool`]: crate::LocalPool
 
 use super::MIN_STACK_SIZE;
 use super::guard::GuardKind;
+use super::reclaim;
 use super::region::{PooledStack, Region};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -135,7 +136,9 @@ impl StackPool {
             mapped_large: AtomicUsize::new(0),
             trimmed_bytes: AtomicUsize::new(0),
         };
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        reclaim::add(&inner);
+        Self { inner }
     }
 
     /// A stack with at least `size` usable bytes (and at least [`MIN_STACK_SIZE`]).
@@ -181,7 +184,7 @@ impl StackPool {
             }
         }
         while let Some(stack) = bare.pop() {
-            if let Err(error) = stack.install_guard() {
+            if let Err(error) = reclaim::install_guard(&stack) {
                 bare.push(stack);
                 self.inner.lock(class).unguarded.append(&mut bare);
                 return if into.len() > had { Ok(()) } else { Err(error) };
@@ -279,6 +282,34 @@ impl Inner {
         self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn guard_kind(&self) -> GuardKind {
+        self.guard
+    }
+
+    /// The number of idle stacks that have guards.
+    pub(super) fn idle(&self, class: usize) -> usize {
+        let lists = self.lock(class);
+        lists.dirty.len() + lists.clean.len()
+    }
+
+    /// Takes up to `most` idle stacks: those without memory, then those that have been idle longest.
+    pub(super) fn take_idle(&self, class: usize, most: usize) -> Vec<PooledStack> {
+        let mut lists = self.lock(class);
+        let clean = lists.clean.len().min(most);
+        let dirty = lists.dirty.len().min(most - clean);
+        let mut idle: Vec<_> = lists.clean.drain(..clean).collect();
+        idle.extend(lists.dirty.drain(..dirty));
+        lists.fewest = lists.fewest.min(lists.dirty.len());
+        idle
+    }
+
+    /// Gives stacks back that were taken while they were idle: some as they were, some without guards and memory.
+    pub(super) fn put_back(&self, class: usize, idle: Vec<PooledStack>, mut unguarded: Vec<PooledStack>) {
+        let mut lists = self.lock(class);
+        lists.dirty.extend(idle);
+        lists.unguarded.append(&mut unguarded);
+    }
+
     /// Appends up to `count` stacks without guards to `bare`.
     fn carve(
         self: &Arc<Self>,
@@ -328,7 +359,7 @@ impl Inner {
         let stack = unsafe { region.slot(0) };
         // Relaxed: statistics.
         self.large.fetch_add(1, Relaxed);
-        stack.install_guard()?;
+        reclaim::install_guard(&stack)?;
         Ok(stack)
     }
 

@@ -61,6 +61,10 @@ pub(crate) fn slot_at(start: usize, stride: usize, first: usize, address: usize)
     Slot { guard, top, label: label.cast() }
 }
 
+/// How regions are mapped.
+const FLAGS: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+const ACCESS: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
 /// One mapping of a pool.
 pub(crate) struct Region {
     base: NonNull<u8>,
@@ -103,10 +107,8 @@ impl Region {
             let message = format!("a stack of {usable} bytes is larger than the address space");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         };
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
+        let base = unsafe { libc::mmap(ptr::null_mut(), bytes, ACCESS, FLAGS, -1, 0) };
         let Some(base) = NonNull::new(base.cast::<u8>()).filter(|_| base != libc::MAP_FAILED) else {
             let cause = io::Error::last_os_error();
             let message = format!(
@@ -260,6 +262,28 @@ impl PooledStack {
         #[cfg(feature = "valgrind")]
         self.region.register_with_valgrind(self);
         Ok(())
+    }
+
+    /// Removes the guard of an idle stack, which is a mapped one, and its memory. `Err` has the stack as it was, if the system refuses that.
+    pub(crate) fn without_guard(self) -> Result<Option<Self>, Self> {
+        // SAFETY: the guard page is in the slot that this value owns, below `limit`; nobody runs on the stack.
+        if !unsafe { guard::remove_mapped(self.slot_base()) } {
+            return Err(self);
+        }
+        // Relaxed: as in `install_guard`.
+        self.region.mapped_guards.fetch_sub(1, Relaxed);
+        let base = self.slot_base().as_ptr().cast();
+        // The kernel joins no mappings that have been written to since they were divided: a new one takes the place of this slot's.
+        // SAFETY: the slot is this value's, whole pages of the region's mapping; its content is not needed.
+        let mapped = unsafe { libc::mmap(base, self.region.stride, ACCESS, FLAGS | libc::MAP_FIXED, -1, 0) };
+        if mapped == libc::MAP_FAILED {
+            // There may be a hole now, into which others map: the region stays for ever.
+            std::mem::forget(self);
+            return Ok(None);
+        }
+        // SAFETY: advice about our own mapping that does not change its content; as its neighbours have it.
+        unsafe { libc::madvise(base, self.region.stride, libc::MADV_NOHUGEPAGE) };
+        Ok(Some(self))
     }
 
     /// Unmaps this stack instead of giving it back; for large stacks.
