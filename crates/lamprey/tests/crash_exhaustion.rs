@@ -311,3 +311,44 @@ fn parasites_end_with_a_runtime_that_has_no_stack_for_it() {
     assert!(cancelled.into_iter().all(|handle| matches!(handle.join(), Err(JoinError::Cancelled(_)))));
     drop(tx);
 }
+
+/// The kernel has one thread for the operations of the ring, and can have no more.
+#[test]
+fn a_fifo_that_nobody_opens_does_not_hold_up_files_without_threads() {
+    const NAME: &str = "a_fifo_that_nobody_opens_does_not_hold_up_files_without_threads";
+    let Some(folder) = role() else {
+        let folder = std::env::temp_dir().join(format!("lamprey-threads-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        ends_well(NAME, folder.to_str().unwrap());
+        return std::fs::remove_dir_all(folder).unwrap();
+    };
+    let folder = std::path::PathBuf::from(folder);
+    let fifo = std::ffi::CString::new(folder.join("fifo").into_os_string().into_encoded_bytes()).unwrap();
+    let file = folder.join("file");
+    std::fs::write(&file, "").unwrap();
+    // SAFETY: plain calls with a path; the limit is one of ordinary users.
+    unsafe {
+        assert_eq!(libc::mkfifo(fifo.as_ptr(), 0o666), 0);
+        if libc::geteuid() == 0 {
+            assert_eq!(libc::chmod(fifo.as_ptr(), 0o666), 0);
+            assert_eq!(libc::chown(fifo.as_ptr(), 65_534, 65_534), 0);
+            assert_eq!(
+                (libc::setresgid(65_534, 65_534, 65_534), libc::setresuid(65_534, 65_534, 65_534)),
+                (0, 0)
+            );
+        }
+    }
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let fifo = folder.join("fifo");
+    runtime.run(move || {
+        let open = |path: &std::path::Path| lamprey::fs::File::open(path).map(drop);
+        open(&file).unwrap(); // now the ring has its thread
+        limit(libc::RLIMIT_NPROC, 0);
+        let waits = spawn(move || open(&fifo));
+        lamprey::sleep(Duration::from_millis(100)); // usually it waits now
+        open(&file).unwrap();
+        waits.cancel();
+        // It may have been told that there is no thread for it.
+        drop(waits.join());
+    });
+}

@@ -1,6 +1,6 @@
 //! Opening a FIFO, or once more ([`twin_of_fifo`]). Opening one waits until the other end is opened: on the pool it would keep a kernel thread, which nothing
 //! interrupts, for as long as that takes. Instead the FIFO is opened in non-blocking mode, looked at now and then, and put into
-//! blocking mode when the other end is there. (io_uring gives up an open that waits, so it may wait there.)
+//! blocking mode when the other end is there. (io_uring gives up an open that waits, so it may wait there for [`PATIENCE`].)
 //!
 //! Invariant: the open file belongs to the caller alone until it is returned.
 //!
@@ -25,6 +25,10 @@ use std::time::Duration;
 /// The time between two looks: the first, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
 
+/// How long the open of a host may wait in the ring, before it goes on here: it keeps a thread of the kernel's, which may be the only one that
+/// the process can have (`RLIMIT_NPROC`, `pids.max`), and then holds up all other operations on files.
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What an open on the pool has come to.
 pub(super) enum Opened {
     File(OwnedFd),
@@ -48,7 +52,8 @@ pub(super) fn open_unless_it_waits(path: &CStr, flags: i32, mode: u32) -> io::Re
     ask(path, flags, mode).map(Opened::File)
 }
 
-fn may_wait(flags: i32) -> bool {
+/// Whether an open with these flags may wait for another end, for all that is known.
+pub(super) fn may_wait(flags: i32) -> bool {
     const OTHERWISE: i32 =
         libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_PATH | libc::O_EXCL | libc::O_DIRECTORY;
     flags & OTHERWISE == 0 && flags & libc::O_ACCMODE != libc::O_RDWR

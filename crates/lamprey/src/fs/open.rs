@@ -1,7 +1,7 @@
 //! [`OpenOptions`]: how a file is opened.
 
 use super::File;
-use super::fifo::{Opened, can_wait, finish, open_unless_it_waits};
+use super::fifo::{Opened, PATIENCE, can_wait, finish, may_wait, open_unless_it_waits};
 use super::metadata::c_path;
 use super::perform::{block, block_async, perform, perform_async};
 use super::simulated::{machine, on_disk, on_disk_async, opened};
@@ -108,7 +108,9 @@ impl OpenOptions {
             return on_disk(at, Call::Open, self.on_disk(at, path.as_ref())?).map(opened);
         }
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
-        let by_ring = |here, (): &mut ()| Ok(open::open(here, &path, flags, mode)?.map(Opened::File));
+        let patience = may_wait(flags).then_some(PATIENCE);
+        let by_ring =
+            |here, (): &mut ()| Ok(open::open(here, &path, flags, mode, patience)?.map(Opened::File));
         let opened = if can_wait() {
             match perform((), by_ring, |()| open_unless_it_waits(&path, flags, mode))? {
                 Opened::File(fd) => fd,

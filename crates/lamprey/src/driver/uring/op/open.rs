@@ -8,6 +8,7 @@ use io_uring::{opcode, squeue};
 use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 fn entry(path: *const c_char, flags: i32, mode: u32) -> squeue::Entry {
     // By a thread of the kernel's: a first try in place would not wait for the other end of a FIFO.
@@ -24,15 +25,24 @@ pub(crate) fn opened(answer: Answer) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// `None` if the operation was not performed.
+/// `None` if the operation was not performed, or was given up after `patience`.
 ///
 /// # Errors
 /// The kernel's.
-pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result<Option<OwnedFd>> {
+pub(crate) fn open(
+    here: Here,
+    path: &CStr,
+    flags: i32,
+    mode: u32,
+    patience: Option<Duration>,
+) -> io::Result<Option<OwnedFd>> {
     let Some(_place) = Place::take(here) else { return Ok(None) };
+    let deadline = patience.map(|patience| Instant::now() + patience);
+    let (entry, wait) = (entry(path.as_ptr(), flags, mode), KernelWait::new(Wait::File, -1));
     // SAFETY: the path is borrowed until this returns.
-    let answer = unsafe {
-        call::perform(here, entry(path.as_ptr(), flags, mode), KernelWait::new(Wait::File, -1), None)?
+    let answer = match unsafe { call::perform(here, entry, wait, deadline) } {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut && patience.is_some() => return Ok(None),
+        answer => answer?,
     };
     // An interrupted one is made again, as in the standard library.
     answer.filter(|answer| !answer.is_given_up()).map(opened).transpose()
