@@ -25,6 +25,7 @@
 //! | `SETTINGS` | what the program has set; only tried |
 //! | `INSTALLED`, `MARKED`, `ONCE`, `HANDLER`, `FORK`, `KEY`, `LIST` | what has been installed is installed in the child |
 //! | `FOUND`, `START`, `SOURCES`, `MODE`, `SOON`, `PER_MILLISECOND`, `IN_256` | constants |
+//! | `LOOKING`, `LOST` | whether a library's lock is free: the handler of forks sets them |
 //! | `SAID` | what has been said is not said again |
 //! | `OF_PARASITES` | values by the addresses of tasks, which a child has, too |
 //! | `TABLE` | the slots of workers: those of the parent's stay taken |

@@ -7,6 +7,7 @@ mod calls;
 mod inherited;
 mod on_host;
 mod parent;
+mod reports;
 mod traces;
 
 use lamprey::{Io, Runtime};

@@ -339,9 +339,8 @@ fn the_endpoint_tells_why() {
         let get = |query: String| {
             block(move || {
                 let mut client = std::net::TcpStream::connect(address).unwrap();
-                let head = format!(
-                    "GET /api/v1/recording?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-                );
+                let head =
+                    format!("GET /api/v1/{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
                 client.write_all(head.as_bytes()).unwrap();
                 let mut answer = String::new();
                 client.read_to_string(&mut answer).unwrap();
@@ -351,12 +350,16 @@ fn the_endpoint_tells_why() {
         let (tx, rx) = channel::<u32>();
         let waits = named("asked about", move || rx.recv());
         yield_now();
-        let answer = get(format!("format=why&thread={}", waits.id()));
+        // Those of other tests have the same numbers.
+        let rows = get("threads?search=asked%20about".to_owned());
+        let runtime = rows.split("\"runtime\":").nth(1).unwrap_or_else(|| panic!("{rows}"));
+        let runtime: usize = runtime[..runtime.find([',', '}']).unwrap()].parse().unwrap();
+        let answer = get(format!("recording?format=why&thread={}&runtime={runtime}", waits.id()));
         assert!(
             answer.contains(" 200 ") && answer.contains("`asked about` waited: receive on a channel"),
             "{answer}"
         );
-        let answer = get("format=why".to_owned());
+        let answer = get("recording?format=why".to_owned());
         assert!(answer.contains(" 400 ") && answer.contains("thread=ID"), "{answer}");
         drop(tx);
         assert!(waits.join().unwrap().is_err());

@@ -80,7 +80,7 @@ fn is_new(what: &(impl Hash + ?Sized)) -> bool {
 fn resolve(calls: &[usize]) -> (Option<String>, String) {
     let (mut call, mut place) = (None, None);
     for &address in calls {
-        backtrace::resolve(std::ptr::without_provenance_mut(address), |found| {
+        symbol::look_up(address, |found| {
             let Some(name) = found.name().map(|name| format!("{name:#}")).filter(|_| place.is_none()) else {
                 return;
             };

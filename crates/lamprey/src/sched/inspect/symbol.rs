@@ -1,11 +1,15 @@
 //! Names of functions, as a backtrace has them.
 
+mod lookup;
+
+pub(in crate::sched) use lookup::look_up;
+
 use std::path::Path;
 
 /// Calls `f` for the function of a call, given an address within that, and for those that are inlined there, innermost first.
 pub(in crate::sched) fn resolve(address: usize, f: impl FnMut(&backtrace::Symbol)) {
     // The library takes a return address and looks just before it.
-    backtrace::resolve(std::ptr::without_provenance_mut(address.wrapping_add(1)), f);
+    look_up(address.wrapping_add(1), f);
 }
 
 /// Whose code a function is.
