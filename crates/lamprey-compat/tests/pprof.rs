@@ -43,7 +43,8 @@ fn who_waits_is_told_with_reason_place_and_time() {
         while !all_wait(&lamprey::inspect::threads()) {
             lamprey::yield_now();
         }
-        let (mut profile, start) = (Blocking::new(), Instant::now());
+        let start = Instant::now();
+        let mut profile = Blocking::new();
         for _ in 0..5 {
             lamprey::sleep(Duration::from_millis(2));
             profile.look();
