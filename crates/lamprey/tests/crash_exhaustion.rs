@@ -332,11 +332,13 @@ fn a_fifo_that_nobody_opens_does_not_hold_up_files_without_threads() {
         if libc::geteuid() == 0 {
             assert_eq!(libc::chmod(fifo.as_ptr(), 0o666), 0);
             assert_eq!(libc::chown(fifo.as_ptr(), 65_534, 65_534), 0);
-            assert_eq!(
-                (libc::setresgid(65_534, 65_534, 65_534), libc::setresuid(65_534, 65_534, 65_534)),
-                (0, 0)
-            );
+            if libc::setresgid(65_534, 65_534, 65_534) != 0 || libc::setresuid(65_534, 65_534, 65_534) != 0 {
+                return println!("NOT TESTED: this process cannot become an ordinary user");
+            }
         }
+    }
+    if std::fs::File::open(&file).is_err() {
+        return println!("NOT TESTED: an ordinary user may not read in {}", folder.display());
     }
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let fifo = folder.join("fifo");
