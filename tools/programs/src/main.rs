@@ -80,7 +80,7 @@ fn collect(root: &Path) -> io::Result<Vec<Program>> {
     }
     let (mut examples, folder) = (Vec::new(), root.join("crates/lamprey/examples"));
     list(&folder, "rs", &mut examples)?;
-    // A folder is one program of several files: those that are to fail, which the tests run.
+    // Those in folders are tried elsewhere: the ones that are to fail by the tests, the one with a page by `page-test`.
     for file in examples.into_iter().filter(|file| file.parent() == Some(&folder)) {
         programs.push(Program::whole(&name_of(root, &file), &fs::read_to_string(&file)?));
     }
