@@ -92,7 +92,8 @@ pub(super) fn wait(
         }
         if closed() || found != 0 {
             let has_more = interest != Interest::Close && has_more(&mut watched);
-            // What is reported may be of no use to the operation, each time: the time counts also then. (The caller tries once more.)
+            // The kernel may report readiness again and again that the operation cannot use, so the time limit counts here, too. The caller tries once
+            // more.
             if !closed() && left.is_some_and(|left| left.is_zero()) {
                 return Err(io::ErrorKind::TimedOut.into());
             }

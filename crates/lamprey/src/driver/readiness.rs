@@ -250,8 +250,8 @@ impl Readiness {
                 state.home = Some(Home { reactor, key });
             }
             Some(home) if !home.reactor.is_here() => {
-                // That of the parent of this process, which goes on there. (The descriptor may be in the set of a socket that shares
-                // it, so `reactor` may need a duplicate.)
+                // The registration belongs to the parent process and stays there. A socket that shares the descriptor may have registered it
+                // here already, so `reactor` may need a duplicate.
                 let key = reactor.add(fd, self)?;
                 state.home = Some(Home { reactor, key });
             }

@@ -80,7 +80,7 @@ pub struct Dump(Groups);
 /// The call is not interrupted.
 ///
 /// # Blocking
-/// As [`dump`].
+/// The same as [`dump`].
 #[doc(alias = "goroutines")]
 #[doc(alias = "ThreadMXBean")]
 pub fn threads() -> Vec<ThreadRow> {

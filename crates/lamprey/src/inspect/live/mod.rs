@@ -83,7 +83,7 @@ pub fn serve(address: &str) -> io::Result<Server> {
 /// ```
 ///
 /// # Errors
-/// As [`serve`]; and `InvalidInput` for a token of less than 16 bytes, or with other characters than letters, digits and `-._~`.
+/// The errors of [`serve`]. A token that is shorter than 16 bytes, or has characters other than letters, digits and `-._~`, is `InvalidInput`.
 ///
 /// # Blocking
 /// Never.

@@ -12,7 +12,7 @@ pub(super) const JSON: &str = "application/json";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What is answered.
+/// The answer to a request.
 pub(super) struct Answer {
     status: u16,
     kind: &'static str,

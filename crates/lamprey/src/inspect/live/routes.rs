@@ -1,4 +1,4 @@
-//! What is answered to which path.
+//! The paths of the endpoint, and the answer to each.
 
 use super::accept::Endpoint;
 use super::kept::Kept;
