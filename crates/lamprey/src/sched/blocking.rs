@@ -43,15 +43,15 @@ impl Worker {
             me.must_not_wait_in_poll();
             self.must_have_no_mutex();
         }
-        self.note_wait(me, on);
-        me.state.set(ThreadState::Blocked);
+        self.note_wait(me, on, ThreadState::Blocked);
         self.switch_away(me);
         me.woke.get()
     }
 
-    /// Notes in its descriptor what a thread waits for from now on.
+    /// Notes in its descriptor that a thread waits from now on, in `state`, and for what.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn note_wait(&self, me: &Thread, on: On) {
+    fn note_wait(&self, me: &Thread, on: On, state: ThreadState) {
+        me.state.set(state);
         me.reason.set(on.reason);
         #[cfg(not(loom))]
         {
@@ -90,8 +90,7 @@ impl Worker {
             if on.reason != Wait::Cancellation {
                 me.must_not_wait_in_poll();
             }
-            self.note_wait(me, on);
-            me.state.set(ThreadState::Committed);
+            self.note_wait(me, on, ThreadState::Committed);
             self.switch_away(me);
         }
     }

@@ -82,10 +82,11 @@ pub(crate) struct Thread {
     #[cfg(not(loom))]
     pub(crate) sp: Cell<StackPointer>,
     pub(crate) kind: Kind,
-    pub(crate) state: Cell<ThreadState>,
-    pub(crate) woke: Cell<Woke>,
     /// Bits that keep its next block from being an ordinary one: WAKE_PENDING, CANCELLED, OPEN, BARRED.
     pub(crate) eager: Cell<u8>,
+    // A wake writes `woke` and `state`, a block `state` and `reason`: as neighbours, each pair with one store.
+    pub(crate) woke: Cell<Woke>,
+    pub(crate) state: Cell<ThreadState>,
     pub(crate) reason: Cell<Wait>,
     pub(crate) ask: AtomicU8,
     /// The whole thread is killed; it may be shielded from that.
