@@ -30,7 +30,8 @@ async fn put(pool: &PgPool, id: i64) -> sqlx::Result<()> {
     transaction.commit().await
 }
 
-/// Takes a job that nobody else has, and does it. False if there is none.
+/// Takes a job that nobody else has, and does it. False if it sees none: each job that it sees may be taken by others while there is
+/// one that was put after its statement began.
 async fn take(pool: &PgPool, taker: i64) -> sqlx::Result<bool> {
     let mut transaction = pool.begin().await?;
     let free = "SELECT id FROM jobs WHERE square IS NULL LIMIT 1 FOR UPDATE SKIP LOCKED";
@@ -40,6 +41,12 @@ async fn take(pool: &PgPool, taker: i64) -> sqlx::Result<bool> {
     done.bind(id * id).bind(taker).bind(id).execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(true)
+}
+
+/// Does one job. It has been put: there is one for each notice.
+async fn do_one(pool: &PgPool, taker: i64) -> sqlx::Result<()> {
+    while !take(pool, taker).await? {}
+    Ok(())
 }
 
 fn run(url: &str, jobs: i64) -> sqlx::Result<()> {
@@ -64,9 +71,10 @@ fn run(url: &str, jobs: i64) -> sqlx::Result<()> {
             .map(|taker| {
                 let (pool, notices) = (&pool, notices.clone());
                 s.spawn(move || {
-                    notices
-                        .iter()
-                        .try_fold(0, |done, _| Ok(done + i64::from(on_tokio(take(pool, taker)).wait()?)))
+                    notices.iter().try_fold(0, |done, _| {
+                        on_tokio(do_one(pool, taker)).wait()?;
+                        Ok(done + 1)
+                    })
                 })
             })
             .collect();
