@@ -133,9 +133,18 @@ impl Blocking {
     ///
     /// # Errors
     /// Those of the compression.
+    ///
+    /// # Cancellation
+    /// As for [`lamprey::compute`]. The profile is unchanged.
+    ///
+    /// # Blocking
+    /// As [`lamprey::compute`]: on a host, the work is done on a kernel thread of the pool, as the compression takes more stack than a host may
+    /// have.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let samples: Vec<_> = self.places.iter().map(|(place, waited)| place.sample(*waited)).collect();
-        encode::encode(&samples, self.began.0, self.last - self.began.1)
+        lamprey::compute(|| {
+            let samples: Vec<_> = self.places.iter().map(|(place, waited)| place.sample(*waited)).collect();
+            encode::encode(&samples, self.began.0, self.last - self.began.1)
+        })
     }
 }
 

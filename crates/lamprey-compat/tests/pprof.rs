@@ -26,6 +26,19 @@ fn told_by_go(profile: &[u8]) -> Option<String> {
 }
 
 #[test]
+fn a_host_with_a_small_stack_can_take_a_profile() {
+    let host = || {
+        let mut profile = Blocking::new();
+        profile.look();
+        profile.to_bytes().unwrap()
+    };
+    let size = if cfg!(debug_assertions) { 128 << 10 } else { 64 << 10 };
+    let bytes =
+        lamprey::run(|| lamprey::Builder::new().stack_size(size).spawn(host).unwrap().join().unwrap());
+    assert_eq!(bytes[..2], [0x1f, 0x8b], "gzip");
+}
+
+#[test]
 fn who_waits_is_told_with_reason_place_and_time() {
     let runtime = lamprey::Runtime::builder().workers(2).build().unwrap();
     let (profile, watched) = runtime.run(|| {

@@ -311,7 +311,7 @@ fn scopes_and_descriptors_are_named() {
         let accepts = host("accepts", move || drop(listener.accept().unwrap()));
         let row = row_of("accepts", Wait::Accept);
         assert_eq!(row.on()[0].number(), Some(u64::try_from(number).unwrap()));
-        assert_eq!(row.on()[0].to_string(), format!("descriptor {number}"));
+        assert_eq!(row.on()[0].to_string(), format!("descriptor {number} (TCP listener at {address})"));
         drop(lamprey::net::TcpStream::connect(address));
         accepts.join().unwrap();
     });

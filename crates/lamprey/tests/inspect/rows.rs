@@ -299,3 +299,20 @@ fn threads_that_get_on_are_not_stuck() {
         hosts.into_iter().for_each(|host| host.join().unwrap());
     });
 }
+
+#[test]
+fn a_host_that_only_runs_parasites_has_no_row_while_it_is_idle() {
+    run(1, || {
+        let (tx, rx) = lamprey::unbounded();
+        let waits = parasite(async move { rx.recv_async().await });
+        // Nobody's wake but that of a kernel thread outside: so a host of the runtime's own runs it.
+        std::thread::spawn(move || tx.send(1).unwrap());
+        assert_eq!(waits.join().unwrap(), Ok(1));
+        sleep(Duration::from_millis(1));
+        // Also of the runtimes of other tests.
+        let idle = threads()
+            .into_iter()
+            .find(|row| row.thread().spawn_site().is_none() && row.wait() == Some(Wait::Turn));
+        assert!(idle.is_none(), "{idle:?}");
+    });
+}

@@ -141,7 +141,10 @@ pub(super) fn one(request: &Request, id: &str) -> Result<Value, Answer> {
     let look = Look::at(number);
     let is_it =
         |row: &&Row| row.row.thread().id() == number && runtime.is_none_or(|runtime| row.runtime == runtime);
-    let missing = || Answer::error(404, format!("there is no thread {id}: it has ended, or has not started"));
+    let missing = || {
+        let text = "it has ended, or has not started; of parasites that wait alike only one has a row, with their count";
+        Answer::error(404, format!("there is no row of a thread {id}: {text}"))
+    };
     let row = look.rows.iter().find(is_it).ok_or_else(missing)?;
     let mut value = row.json();
     value["stack"] = frames(&row.row, true).into();

@@ -240,6 +240,9 @@ impl SurveyWalk {
             // SAFETY: listed, so alive while the root runs; between two pieces `delist` moves the pointer on.
             let thread = unsafe { host.as_ref() };
             worker.walk.next.set(thread.older.get());
+            if worker.is_parked_carrier(thread) {
+                continue; // it is nobody's, and waits for nothing
+            }
             let is_asked_for = worker.shared.survey.is_asked_for(thread.label.id.get(), self.count);
             let walker = walker.as_mut().filter(|_| is_asked_for);
             let looked = walker.map(|walker| self.stack_of(thread, walker));

@@ -21,6 +21,8 @@ mod blocked_poll;
 #[cfg(not(loom))]
 pub(crate) mod cycles;
 #[cfg(not(loom))]
+mod descriptor;
+#[cfg(not(loom))]
 pub(crate) mod found;
 #[cfg(not(loom))]
 pub(crate) mod groups;

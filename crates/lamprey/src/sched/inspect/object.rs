@@ -1,5 +1,6 @@
 //! What a thread waits for: a channel, a variable, a lock, with the place where it was made; of a choice, one for each branch.
 
+use super::descriptor::description;
 use super::stack_trace::is_own;
 use crate::sched::made::Origin;
 use crate::sched::parts::{self, Part, Told};
@@ -211,6 +212,11 @@ impl Object {
                 Some(number) if one => write!(f, "{} {number}", self.kind())?,
                 _ => write!(f, "a {}", self.kind())?,
             }
+            if let Some(what) =
+                self.number.filter(|_| one && is_of_descriptor(self.wait)).and_then(description)
+            {
+                write!(f, " ({what})")?;
+            }
             if let Some(site) = self.site() {
                 write!(f, " made at {site}")?;
             }
@@ -239,6 +245,7 @@ fn is_of_descriptor(wait: Wait) -> bool {
     )
 }
 
+/// A descriptor with what it is, as the kernel says it now: the addresses of a socket, the path of a file.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text(true).fmt(f)

@@ -18,6 +18,7 @@ use super::owned::{Oldest, TURN};
 use super::ready_queue::ReadyQueue;
 use super::task::Task;
 use crate::sched::policy::Why;
+use crate::sched::reason::Wait;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
@@ -83,6 +84,11 @@ impl Worker {
         self.take_parked().unwrap_or_else(|| new_carrier(self))
     }
 
+    /// True for the carrier that waits until there is something to do.
+    pub(in crate::sched) fn is_parked_carrier(&self, thread: &Thread) -> bool {
+        ptr::eq(self.parasites.carriers.parked.get(), thread)
+    }
+
     /// Takes out the parked carrier, which the caller must run.
     fn take_parked(&self) -> Option<NonNull<Thread>> {
         let parked = NonNull::new(self.parasites.carriers.parked.replace(ptr::null_mut()))?;
@@ -106,6 +112,7 @@ impl Worker {
                 return;
             } else {
                 me.state.set(ThreadState::Committed);
+                me.reason.set(Wait::Turn);
                 self.parasites.carriers.parked.set(thread.as_ptr());
             }
             let next = self.pick();

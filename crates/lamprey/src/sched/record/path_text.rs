@@ -14,7 +14,10 @@ const MOST: usize = 40;
 impl fmt::Display for CriticalPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(thread) = &self.thread else {
-            return f.write_str("nothing is recorded of this thread: it has done nothing for long, or the recorder is off (RuntimeBuilder::recorder); simulations have none");
+            return f.write_str(
+                "nothing is recorded of this thread: it has done nothing for long, there is none of this number, \
+                 or the recorder is off (RuntimeBuilder::recorder); simulations have none",
+            );
         };
         let length = self.until.saturating_duration_since(self.from);
         write!(f, "{}: {length:.1?}, ", Spawned(thread))?;
