@@ -142,6 +142,31 @@ fn an_overflow_names_the_stackful_parasite_its_size_and_its_spawn_site() {
     }
 }
 
+#[inline(never)]
+fn has_a_large_frame(byte: u8) -> u8 {
+    black_box(&mut [byte; 400 << 10])[17]
+}
+
+#[inline(never)]
+fn calls_a_large_frame() -> u8 {
+    black_box(has_a_large_frame(black_box(1)))
+}
+
+/// It does not recurse: who calls it is what helps.
+#[test]
+#[cfg_attr(target_arch = "aarch64", ignore = "the loop that touches the frame's pages is not known there")]
+fn an_overflow_by_one_large_frame_shows_who_calls_it() {
+    const ME: &str = "an_overflow_by_one_large_frame_shows_who_calls_it";
+    if role().is_some() {
+        runtime(1)
+            .run(|| Builder::new().stack_size(64 << 10).spawn(calls_a_large_frame).unwrap().join().unwrap());
+        return;
+    }
+    let (output, text) = rerun(ME, "child");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    assert!(text.contains("has_a_large_frame") && text.contains("calls_a_large_frame"), "{text}");
+}
+
 #[test]
 fn the_environment_sets_the_size_of_stacks() {
     const ME: &str = "the_environment_sets_the_size_of_stacks";

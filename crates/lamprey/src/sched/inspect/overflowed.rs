@@ -40,7 +40,7 @@ static CASE: AtomicPtr<Case> = AtomicPtr::new(ptr::null_mut());
 /// `machine` is the third argument of the signal handler that this is called in.
 pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>, ticker: &Ticker) {
     // SAFETY: the signal handler's third argument (contract).
-    let registers = unsafe { Registers::interrupted(machine) };
+    let registers = unsafe { behind_probes(Registers::interrupted(machine), machine) };
     let case = Case { registers, stack, is_done: AtomicBool::new(false) };
     let me = ptr::from_ref(&case).cast_mut();
     // Release pairs with the Acquire in `print`. Relaxed on failure: another thread has overflowed at the
@@ -57,6 +57,35 @@ pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>,
         unsafe { libc::nanosleep(&raw const pause, ptr::null_mut()) };
         waited += PAUSE;
     }
+}
+
+/// The registers as they will be when a frame of many pages has been made. Code on x86-64 touches each of its pages in a loop, with the
+/// frame's end in r11, by which the unwind tables go there and `framehop` cannot: so for this thread the loop is over.
+///
+/// # Safety
+/// As for [`show`]; `registers` are those in `machine`.
+unsafe fn behind_probes(registers: Registers, machine: *const libc::ucontext_t) -> Registers {
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// `movq $0, (%rsp)`, which is where it stands; `cmp %r11, %rsp`; `jne` with one byte for its way.
+        const LOOP: [u8; 12] = [0x48, 0xc7, 0x04, 0x24, 0, 0, 0, 0, 0x4c, 0x39, 0xdc, 0x75];
+        const AFTER: usize = LOOP.len() + 1;
+        let mut code = [0; AFTER + 7];
+        if read_own(registers.pc, &mut code) == code.len() && code.starts_with(&LOOP) {
+            // SAFETY: the signal handler's third argument (contract).
+            let pages = unsafe { (&(*machine).uc_mcontext.gregs)[libc::REG_R11 as usize] } as usize;
+            // The rest of the frame, less than a page: `sub`, with its number in one byte or in four.
+            let (length, rest) = match code[AFTER..] {
+                [0x48, 0x83, 0xec, rest, ..] => (4, usize::from(rest)),
+                [0x48, 0x81, 0xec, low, high, 0, 0] => (7, usize::from(u16::from_le_bytes([low, high]))),
+                _ => (0, 0),
+            };
+            let (pc, sp) = (registers.pc + AFTER + length, pages.wrapping_sub(rest));
+            return Registers { pc, sp, ..registers };
+        }
+    }
+    let _: *const _ = machine;
+    registers
 }
 
 /// Called on the ticker: prints the backtrace that a handler waits for.
