@@ -159,6 +159,8 @@ fn a_ring_is_in_the_graph_and_in_the_list_of_the_stuck() {
             of_kind.map(|node| node["id"].clone()).collect::<Vec<_>>()
         };
         assert!(nodes("thread").len() >= 2 && nodes("lock").len() >= 2, "{graph}");
+        let names_a_lock = |node: &Value| node["label"].as_str().unwrap().contains(" made at ");
+        assert!(list(&graph["nodes"]).iter().any(names_a_lock), "{graph}");
         for edge in list(&graph["edges"]) {
             let is_there = |end: &Value| list(&graph["nodes"]).iter().any(|node| node["id"] == *end);
             assert!(is_there(&edge["from"]) && is_there(&edge["to"]), "{graph}");

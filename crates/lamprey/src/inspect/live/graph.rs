@@ -80,7 +80,8 @@ impl Graph {
             (Some(from), true) => {
                 let next = self.locks.len() + 1;
                 let number = *self.locks.entry(row.on).or_insert(next);
-                let lock = self.node(format!("l{number}"), format!("lock {number}"), "lock", stuck);
+                let label = row.row.text_of_on(true).unwrap_or_else(|| format!("lock {number}"));
+                let lock = self.node(format!("l{number}"), label, "lock", stuck);
                 if let Some(lock) = &lock {
                     self.edge(&from, lock, "waits for");
                 }
