@@ -104,32 +104,38 @@ fn say(calls: &[usize]) {
             "the stack cannot be shown: process_vm_readv or /proc/self/maps cannot be used here"
         );
     }
+    for (header, part) in parts(calls) {
+        let first = part.start;
+        crate::bug::say!("{header}\n{}", Stack::new(calls[part].to_vec(), first));
+    }
+}
+
+/// The calls that are shown, with a line before each part.
+fn parts(calls: &[usize]) -> Vec<(String, Range<usize>)> {
     let (inner, outer) = SHOWN;
-    let (first, after, from) = match recursion(calls) {
+    let innermost = "the stack, the innermost call first:".to_owned();
+    let (mut parts, end) = match recursion(calls) {
         Some(Recursion { before, period, times }) => {
             let calls_of_it = if period == 1 { "call repeats" } else { &format!("{period} calls repeat") };
-            (
-                before + period,
-                format!("the last {calls_of_it} {times} times, and then:"),
-                before + period * times,
-            )
+            let header = format!("the last {calls_of_it} {times} times, and then:");
+            // What has begun it comes right behind it; the base of the stack is the runtime's.
+            let start = before + period * times;
+            let end = calls.len().min(start + outer);
+            (vec![(innermost, 0..before + period), (header, start..end)], end)
         }
-        None => (inner.min(calls.len()), String::new(), inner.min(calls.len())),
+        None => (vec![(innermost, 0..inner.min(calls.len()))], inner.min(calls.len())),
     };
-    crate::bug::say!("the stack, the innermost call first:\n{}", Stack::new(calls[..first].to_vec(), 0));
-    let left_out = (calls.len() - from).saturating_sub(outer);
-    let mut after = after;
-    if left_out != 0 {
-        after = format!(
-            "{after}{}after {left_out} {} not shown:",
-            if after.is_empty() { "" } else { " " },
-            if left_out == 1 { "call that is" } else { "calls that are" }
-        );
+    let last = end.max(calls.len().saturating_sub(outer));
+    match last - end {
+        // The part before goes on.
+        0 => parts.last_mut().expect("one was made").1.end = calls.len(),
+        1 => parts.push(("after 1 call that is not shown:".to_owned(), last..calls.len())),
+        left_out => {
+            parts.push((format!("after {left_out} calls that are not shown:"), last..calls.len()));
+        }
     }
-    let last = from + left_out;
-    if last < calls.len() {
-        crate::bug::say!("{after}\n{}", Stack::new(calls[last..].to_vec(), last));
-    }
+    parts.retain(|(_, part)| !part.is_empty());
+    parts
 }
 
 /// Calls that repeat.
@@ -171,7 +177,7 @@ fn calls(case: &Case) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Recursion, recursion};
+    use super::{Recursion, parts, recursion};
 
     #[test]
     fn calls_that_repeat_are_found() {
@@ -188,5 +194,38 @@ mod tests {
         assert_eq!(recursion(&(0..1000).collect::<Vec<_>>()), None);
         let few = [&[3; 10][..], &(10..1000).collect::<Vec<_>>()].concat();
         assert_eq!(recursion(&few), None);
+    }
+
+    /// The first two words of each header, and the calls.
+    fn shown(calls: &[usize]) -> Vec<(String, std::ops::Range<usize>)> {
+        let word = |header: String| header.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        parts(calls).into_iter().map(|(header, part)| (word(header), part)).collect()
+    }
+
+    fn expected<const N: usize>(
+        parts: [(&str, std::ops::Range<usize>); N],
+    ) -> Vec<(String, std::ops::Range<usize>)> {
+        parts.map(|(header, part)| (header.to_owned(), part)).into()
+    }
+
+    #[test]
+    fn what_began_a_recursion_is_shown() {
+        let recursion = [7; 1000];
+        let all = |rest: usize| [&[1, 2][..], &recursion, &(100..100 + rest).collect::<Vec<_>>()].concat();
+        let first = ("the stack,", 0..3);
+        assert_eq!(shown(&all(0)), expected([first.clone()]));
+        assert_eq!(shown(&all(5)), expected([first.clone(), ("the last", 1002..1007)]));
+        assert_eq!(shown(&all(24)), expected([first.clone(), ("the last", 1002..1026)]));
+        let long = [first, ("the last", 1002..1014), ("after 6", 1020..1032)];
+        assert_eq!(shown(&all(30)), expected(long));
+    }
+
+    #[test]
+    fn a_stack_without_recursion_has_both_ends() {
+        let calls: Vec<_> = (0..38).collect();
+        assert_eq!(shown(&calls[..10]), expected([("the stack,", 0..10)]));
+        assert_eq!(shown(&calls[..36]), expected([("the stack,", 0..36)]));
+        assert_eq!(shown(&calls[..37]), expected([("the stack,", 0..24), ("after 1", 25..37)]));
+        assert_eq!(shown(&calls), expected([("the stack,", 0..24), ("after 2", 26..38)]));
     }
 }
