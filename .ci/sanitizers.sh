@@ -24,6 +24,7 @@ chunks_between_live_ones_lose_their_memory_too: $memory
 a_million_hosts_: $memory
 a_million_offers_that_lose_leave_nothing: $memory
 ten_million_: $memory
+an_overflow_by_one_large_frame_shows_who_calls_it: $fault
 hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on: $limit
 the_first_host_of_a_runtime_gets_no_stack: $limit
 a_detached_host_without_a_stack_is_reported: $limit
