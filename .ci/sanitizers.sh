@@ -24,7 +24,6 @@ chunks_between_live_ones_lose_their_memory_too: $memory
 a_million_hosts_: $memory
 a_million_offers_that_lose_leave_nothing: $memory
 ten_million_: $memory
-an_overflow_by_one_large_frame_shows_who_calls_it: $fault
 hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on: $limit
 the_first_host_of_a_runtime_gets_no_stack: $limit
 a_detached_host_without_a_stack_is_reported: $limit
@@ -35,6 +34,7 @@ parasites_end_with_a_runtime_that_has_no_stack_for_it: $limit
 without_memory_the_handle_says_so_and_the_future_is_dropped: $limit
 without_stacks_the_handle_of_a_stackful_one_says_so: $limit
 a_wild_access_takes_the_default_way: $fault
+an_overflow_by_one_large_frame_shows_who_calls_it: $fault
 the_main_threads_own_overflow_still_has_its_message: $fault
 END
 }

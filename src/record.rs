@@ -62,10 +62,7 @@ pub fn main(options: Options) -> Result<(), String> {
         Some((thread, None)) => format!("why&thread={thread}"),
         Some((thread, Some(runtime))) => format!("why&thread={thread}&runtime={runtime}"),
     };
-    let mut recording = client.get(&format!("/api/v1/recording?format={what}"))?;
-    if format == Format::Text && !recording.ends_with(b"\n") {
-        recording.push(b'\n');
-    }
+    let recording = client.get(&format!("/api/v1/recording?format={what}"))?;
     match out {
         None if format == Format::Text => print(&text::for_output(recording)),
         None => print(&recording),

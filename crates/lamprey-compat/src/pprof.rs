@@ -135,11 +135,11 @@ impl Blocking {
     /// Those of the compression.
     ///
     /// # Cancellation
-    /// As for [`lamprey::compute`]. The profile is unchanged.
+    /// The same as [`lamprey::compute`]. A cancelled call leaves the profile unchanged.
     ///
     /// # Blocking
-    /// As [`lamprey::compute`]: on a host, the work is done on a kernel thread of the pool, as the compression takes more stack than a host may
-    /// have.
+    /// The same as [`lamprey::compute`]. On a host, a kernel thread of the pool does the work, because the compression needs more stack than a
+    /// host may have.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         lamprey::compute(|| {
             let samples: Vec<_> = self.places.iter().map(|(place, waited)| place.sample(*waited)).collect();

@@ -138,7 +138,7 @@ fn recorded(request: &Request) -> Result<Answer, Answer> {
                 Some(Ok(runtime)) => recording().seen_from(runtime),
                 Some(Err(_)) => return Err(Answer::error(400, "runtime=N: write a number".to_owned())),
             };
-            Ok(Answer::text(recording.why(thread, ..).to_string()))
+            Ok(Answer::text(format!("{}\n", recording.why(thread, ..))))
         }
         format => Err(Answer::error(400, format!("format={format}: write text, why, perfetto or dial9"))),
     }

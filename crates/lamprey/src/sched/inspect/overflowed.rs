@@ -59,11 +59,11 @@ pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>,
     }
 }
 
-/// The registers as they will be when a frame of many pages has been made. Code on x86-64 touches each of its pages in a loop, with the
-/// frame's end in r11, by which the unwind tables go there and `framehop` cannot: so for this thread the loop is over.
+/// Moves `registers` behind the loop in which code on x86-64 touches each page of a large frame. Inside the loop the unwind tables count from
+/// r11, which holds the frame's end, and `framehop` does not know r11.
 ///
 /// # Safety
-/// As for [`show`]; `registers` are those in `machine`.
+/// `machine` is the third argument of the signal handler, and `registers` were read from it.
 unsafe fn behind_probes(registers: Registers, machine: *const libc::ucontext_t) -> Registers {
     #[cfg(target_arch = "x86_64")]
     {
