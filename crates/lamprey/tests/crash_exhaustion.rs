@@ -44,6 +44,33 @@ fn no_stack<T>(outcome: Result<T, JoinError>) -> bool {
     }
 }
 
+/// The crowd's stacks are idle in the pool that workers share; the next hosts have stacks of other sizes.
+#[test]
+fn a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks() {
+    const ME: &str = "a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks";
+    let Some(role) = role() else { return ["1", "2"].iter().for_each(|role| ends_well(ME, role)) };
+    let runtime = runtime(role.parse().unwrap());
+    runtime.run(|| spawn(|| ()).join().unwrap());
+    limit_growth(300 << 20);
+    for _ in 0..3 {
+        runtime.run(|| {
+            let (tx, rx) = channel::<()>();
+            let hosts: Vec<_> = (0..10_000)
+                .map(|_| {
+                    let rx = rx.clone();
+                    Builder::new().stack_size(64 << 10).spawn(move || rx.recv()).unwrap()
+                })
+                .collect();
+            lamprey::sleep(Duration::from_millis(50));
+            drop(tx);
+            let refused = hosts.into_iter().filter_map(|host| no_stack(host.join()).then_some(())).count();
+            assert!(refused > 0, "the address space is not exhausted: this tests nothing");
+        });
+        // At once, with the large stack of a main host.
+        runtime.run(|| Builder::new().stack_size(16 << 20).spawn(|| ()).unwrap().join().unwrap());
+    }
+}
+
 #[test]
 fn hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on() {
     const ME: &str = "hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on";

@@ -360,7 +360,27 @@ fn run_out_of_address_space() {
     // Most of the gigabyte has become stacks: the regions shrink until they fit.
     assert!(stacks.len() > 2000, "{}", stacks.len());
     pool.give(stacks.pop().unwrap());
-    assert!(pool.take(256 * KIB).is_ok());
+    let again = pool.take(256 * KIB).unwrap();
+
+    // What idle stacks had goes to stacks of other sizes and pools, region by region.
+    let other = StackPool::new(PoolConfig::default());
+    assert!(other.take(1024 * KIB).is_err(), "a region is unmapped while its stacks are in use");
+    let kept = stacks.swap_remove(stacks.len() / 2);
+    let before = pool.stats();
+    stacks.into_iter().for_each(|stack| pool.give(stack));
+    let small = other.take(16 * KIB).unwrap();
+    let large = pool.take(100 << 20).unwrap();
+    for stack in [&kept, &again, &small, &large] {
+        // SAFETY: the bytes between `limit` and `top` of a stack that nobody runs on.
+        unsafe { stack.limit().write_bytes(1, stack.size()) };
+    }
+    let after = pool.stats();
+    assert!(after.carved >= 2 && after.carved < before.carved / 2 + 100, "{before:?} {after:?}");
+    assert!(after.regions < before.regions && after.regions >= 1, "{before:?} {after:?}");
+    assert!(after.reserved_bytes >= after.carved * 256 * KIB, "{after:?}");
+    drop((kept, again, small, large));
+    // Those of the regions that stayed are handed out, and new ones mapped.
+    assert!((0..before.carved / 2).map(|_| pool.take(256 * KIB)).collect::<Result<Vec<_>, _>>().is_ok());
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!     region      one large mapping, cut into equal slots, one stack each
 //! ```
 
+mod class;
 pub(crate) mod guard;
 mod local;
 mod pool;

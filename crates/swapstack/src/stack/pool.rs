@@ -1,15 +1,12 @@
-//! The shared pool of stacks.
+//! The shared pool of stacks: a [`Class`] for each size, each behind a lock.
 //!
-//! Invariants, for each size class:
-//! * A slot below `next` of the current region has its `PooledStack`: in use, in a [`LocalPool`], or in
-//!   exactly one of the three lists here. Slots from `next` on have never been touched.
-//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard (yet, or any
-//!   more: [`reclaim`]) and are not handed out without one.
-//! * Slow system calls (guards, trimming) run without the lock.
+//! Invariant: slow system calls (guards, trimming) run without the lock, but for those of a process whose address space is
+//! exhausted ([`reclaim`]).
 //!
 //! [`LocalPool`]: crate::LocalPool
 
 use super::MIN_STACK_SIZE;
+use super::class::Class;
 use super::guard::GuardKind;
 use super::reclaim;
 use super::region::{PooledStack, Region};
@@ -25,11 +22,6 @@ const EXTRA: usize = 2 << 10;
 pub(crate) const CLASSES: [usize; 3] = [(16 << 10) + EXTRA, (64 << 10) + EXTRA, (256 << 10) + EXTRA];
 /// The class of stacks that are not pooled.
 pub(crate) const LARGE: usize = CLASSES.len();
-
-/// The first region of a class is small, so that a small program reserves little; each further one is
-/// twice as large, so that a million stacks need few mappings.
-const FIRST_REGION_SLOTS: usize = 64;
-const LAST_REGION_SLOTS: usize = 16 << 10;
 
 /// The smallest class whose stacks have `size` usable bytes.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -63,8 +55,8 @@ pub struct PoolStats {
     pub regions: usize,
     /// The address space of these mappings. Only touched pages use memory.
     pub reserved_bytes: usize,
-    /// Stacks of the pooled classes made so far. They are never unmade, so this is also the largest number
-    /// that was out at once (in use or in a `LocalPool`).
+    /// Stacks of the pooled classes that have been made and not been unmapped. While the address space suffices none is
+    /// unmapped, so this is also the largest number that was out at once (in use or in a `LocalPool`).
     pub carved: usize,
     /// Idle here, with resident memory.
     pub idle_dirty: usize,
@@ -107,24 +99,6 @@ pub(crate) struct Inner {
     trimmed_bytes: AtomicUsize,
 }
 
-#[derive(Default)]
-struct Class {
-    dirty: Vec<PooledStack>,
-    clean: Vec<PooledStack>,
-    /// The smallest length of `dirty` since the present period began.
-    fewest: usize,
-    /// The number of stacks in `dirty` that were not needed in the period before, and have not been trimmed
-    /// yet.
-    unneeded: usize,
-    unguarded: Vec<PooledStack>,
-    region: Option<Arc<Region>>,
-    /// The first slot of `region` that has not been carved.
-    next: usize,
-    regions: usize,
-    reserved_bytes: usize,
-    carved: usize,
-}
-
 impl StackPool {
     /// An empty pool. Nothing is mapped before the first [`take`](Self::take).
     #[must_use]
@@ -164,25 +138,13 @@ impl StackPool {
         into: &mut Vec<PooledStack>,
     ) -> io::Result<()> {
         let had = into.len();
-        let wanted = had + count;
         let mut bare = Vec::new();
-        {
-            let mut lists = self.inner.lock(class);
-            while into.len() < wanted {
-                match lists.dirty.pop().or_else(|| lists.clean.pop()) {
-                    Some(stack) => into.push(stack),
-                    None => break,
-                }
+        reclaim::with_room(|| {
+            match self.inner.lock(class).take(&self.inner, class, had + count, into, &mut bare) {
+                Err(error) if into.len() == had && bare.is_empty() => Err(error),
+                _ => Ok(()),
             }
-            lists.fewest = lists.fewest.min(lists.dirty.len());
-            let missing = wanted - into.len();
-            if missing > 0 {
-                match self.inner.carve(&mut lists, class, missing, &mut bare) {
-                    Err(error) if into.len() == had && bare.is_empty() => return Err(error),
-                    _ => {}
-                }
-            }
-        }
+        })?;
         while let Some(stack) = bare.pop() {
             if let Err(error) = reclaim::install_guard(&stack) {
                 bare.push(stack);
@@ -277,7 +239,7 @@ impl StackPool {
 }
 
 impl Inner {
-    fn lock(&self, class: usize) -> MutexGuard<'_, Class> {
+    pub(super) fn lock(&self, class: usize) -> MutexGuard<'_, Class> {
         // No code under this lock can panic halfway through a change.
         self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -310,51 +272,12 @@ impl Inner {
         lists.unguarded.append(&mut unguarded);
     }
 
-    /// Appends up to `count` stacks without guards to `bare`.
-    fn carve(
-        self: &Arc<Self>,
-        lists: &mut Class,
-        class: usize,
-        count: usize,
-        bare: &mut Vec<PooledStack>,
-    ) -> io::Result<()> {
-        while bare.len() < count {
-            if let Some(stack) = lists.unguarded.pop() {
-                bare.push(stack);
-                continue;
-            }
-            let region = match &lists.region {
-                Some(region) if lists.next < region.slots() => region,
-                full => {
-                    let slots = full.as_ref().map_or(FIRST_REGION_SLOTS, |last| last.slots() * 2);
-                    let region = self.map_region(class, slots.min(LAST_REGION_SLOTS))?;
-                    lists.regions += 1;
-                    lists.reserved_bytes += region.bytes();
-                    lists.next = 0;
-                    lists.region.insert(region)
-                }
-            };
-            // SAFETY: slots from `next` on have no stack yet, and `next` moves past this one.
-            bare.push(unsafe { region.slot(lists.next) });
-            lists.next += 1;
-            lists.carved += 1;
-        }
-        Ok(())
-    }
-
-    /// Maps a region of `slots`, or of fewer if the address space is nearly full.
-    fn map_region(self: &Arc<Self>, class: usize, slots: usize) -> io::Result<Arc<Region>> {
-        match Region::map(slots, CLASSES[class], class, 0, self.guard, Arc::downgrade(self)) {
-            Err(_) if slots > 1 => self.map_region(class, slots / 2),
-            result => result,
-        }
-    }
-
     fn map_large(self: &Arc<Self>, size: usize) -> io::Result<PooledStack> {
         // Relaxed: only a count.
         let mapped = self.mapped_large.fetch_add(1, Relaxed);
         let size = size.max(MIN_STACK_SIZE);
-        let region = Region::map(1, size, LARGE, mapped, self.guard, Arc::downgrade(self))?;
+        let region =
+            reclaim::with_room(|| Region::map(1, size, LARGE, mapped, self.guard, Arc::downgrade(self)))?;
         // SAFETY: the region is new, so slot 0 has no stack yet.
         let stack = unsafe { region.slot(0) };
         // Relaxed: statistics.

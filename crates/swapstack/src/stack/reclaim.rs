@@ -1,5 +1,5 @@
-//! Guards of idle stacks, for stacks that would have none: a process has a limited number of mapped guards ([`guard`](super::guard)), and
-//! those of idle stacks count, of whatever size and pool.
+//! Guards and address space of idle stacks, for stacks that would have none: a process has a limited number of mapped guards
+//! ([`guard`](super::guard)) and may have limited address space, and what idle stacks have counts, of whatever size and pool.
 //!
 //! Invariant: a stack without a guard is in the list `unguarded` of its class, or in the hands of one function that puts it there.
 
@@ -8,9 +8,13 @@ use super::pool::{CLASSES, Inner};
 use super::region::PooledStack;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::thread;
 
 /// Guards that are taken at a time: about a microsecond each.
 const SOME: usize = 64;
+
+/// Attempts to lock the list of pools, which nobody holds for long.
+const TRIES: usize = 1000;
 
 /// The pools of the process that have not been dropped.
 static POOLS: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
@@ -24,12 +28,30 @@ pub(super) fn add(pool: &Arc<Inner>) {
 
 /// All pools. None where the list is locked for ever: in a child made by `fork` meanwhile.
 fn pools() -> Vec<Arc<Inner>> {
-    let pools = match POOLS.try_lock() {
-        Ok(pools) => pools,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return Vec::new(),
-    };
-    pools.iter().filter_map(Weak::upgrade).collect()
+    let upgrade = |pools: &[Weak<Inner>]| pools.iter().filter_map(Weak::upgrade).collect();
+    for _ in 0..TRIES {
+        match POOLS.try_lock() {
+            Ok(pools) => return upgrade(&pools),
+            Err(TryLockError::Poisoned(poisoned)) => return upgrade(&poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::yield_now(),
+        }
+    }
+    Vec::new()
+}
+
+/// Calls `map`. If the process has no address space or no mapping left, the regions whose stacks are all idle are unmapped, and it
+/// is called once more.
+pub(super) fn with_room<T>(mut map: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    match map() {
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            // Unmapped under the lock of its class: whoever fails at the same moment waits for that lock, and finds the room.
+            for pool in pools() {
+                (0..CLASSES.len()).for_each(|class| pool.lock(class).unmap_idle());
+            }
+            map()
+        }
+        done => done,
+    }
 }
 
 /// Installs the guard of a stack. If the process has no guard left, idle stacks lose theirs.

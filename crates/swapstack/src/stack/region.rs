@@ -75,6 +75,8 @@ pub(crate) struct Region {
     first: usize,
     guard: GuardKind,
     mapped_guards: AtomicUsize,
+    /// The number of its idle stacks, while its class looks for regions to unmap. Under the lock of the class.
+    idle: AtomicUsize,
     pool: Weak<Inner>,
     #[cfg(feature = "valgrind")]
     valgrind_ids: std::sync::Mutex<Vec<usize>>,
@@ -133,6 +135,7 @@ impl Region {
             first,
             guard,
             mapped_guards,
+            idle: AtomicUsize::new(0),
             pool,
             registration,
             #[cfg(feature = "valgrind")]
@@ -146,6 +149,21 @@ impl Region {
 
     pub(crate) fn bytes(&self) -> usize {
         self.slots * self.stride
+    }
+
+    pub(super) fn begin_count(&self) {
+        // Relaxed: the lock of the class orders all accesses.
+        self.idle.store(0, Relaxed);
+    }
+
+    pub(super) fn count_idle(&self) {
+        // Relaxed: as in `begin_count`.
+        self.idle.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn idle(&self) -> usize {
+        // Relaxed: as in `begin_count`.
+        self.idle.load(Relaxed)
     }
 
     /// The stack in slot `index`, which has no guard yet.
@@ -286,11 +304,16 @@ impl PooledStack {
         Ok(Some(self))
     }
 
-    /// Unmaps this stack instead of giving it back; for large stacks.
-    pub(crate) fn unmap(self) {
+    /// Drops this stack instead of giving it back. The last one of a region unmaps it; returns the bytes that were unmapped.
+    pub(crate) fn unmap(self) -> usize {
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is never used or dropped again, so its region is moved out, not copied.
-        drop(unsafe { ptr::read(&this.region) });
+        let region = unsafe { ptr::read(&this.region) };
+        Arc::into_inner(region).map_or(0, |region| region.bytes())
+    }
+
+    pub(super) fn region(&self) -> &Region {
+        &self.region
     }
 
     pub(crate) fn top_address(&self) -> usize {
