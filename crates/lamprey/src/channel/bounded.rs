@@ -102,15 +102,13 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     if let Err(error) = values.try_reserve_exact(capacity) {
         panic!("bounded({capacity}): no memory for so many values of {} bytes: {error}", size_of::<T>());
     }
-    let gate = Arc::new(Gate::new(Buffer { values, capacity, senders: 1, receivers: 1, is_closed: false }));
+    let gate = Arc::new(Gate::of_channel(Buffer { values, capacity, is_closed: false }));
     (Sender(gate.clone()), Receiver(gate))
 }
 
 struct Buffer<T> {
     values: VecDeque<T>,
     capacity: usize,
-    senders: usize,
-    receivers: usize,
     /// No value comes any more: a side is gone, or has closed the channel.
     is_closed: bool,
 }
@@ -469,7 +467,7 @@ iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.0.with(|section| section.state.receivers += 1);
+        self.0.with(|section| section.add_receiver());
         Self(self.0.clone())
     }
 }
@@ -477,8 +475,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let unread = self.0.with(|section| {
-            section.state.receivers -= 1;
-            if section.state.receivers > 0 {
+            if !section.remove_receiver() {
                 return VecDeque::new();
             }
             section.state.is_closed = true;

@@ -93,8 +93,7 @@ pub fn broadcast<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     if let Err(error) = ring.try_reserve_exact(capacity) {
         panic!("broadcast({capacity}): no memory for so many slots: {error}");
     }
-    let gate =
-        Arc::new(Gate::new(Ring { ring, first: 0, capacity, senders: 1, receivers: 1, is_closed: false }));
+    let gate = Arc::new(Gate::of_channel(Ring { ring, first: 0, capacity, is_closed: false }));
     (Sender(gate.clone()), Receiver { gate, next: 0 })
 }
 
@@ -103,8 +102,6 @@ struct Ring<T> {
     /// The number of the oldest value, counted from the first that was sent.
     first: u64,
     capacity: usize,
-    senders: usize,
-    receivers: usize,
     /// No value comes any more: no sender is left, or an end has closed the channel.
     is_closed: bool,
 }
@@ -208,16 +205,15 @@ impl<T> Sender<T> {
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let value = Arc::new(value);
         let sent = self.0.with(|section| {
-            let ring = &mut *section.state;
-            if ring.receivers == 0 || ring.is_closed {
+            let (receivers, ring) = (section.receivers(), &mut *section.state);
+            if receivers == 0 || ring.is_closed {
                 return Err(value);
             }
             let oldest = if ring.ring.len() == ring.capacity { ring.ring.pop_front() } else { None };
             ring.first += u64::from(oldest.is_some());
             ring.ring.push_back(value);
-            let receivers = ring.receivers;
             section.wake_all(RECEIVERS);
-            Ok((receivers, oldest))
+            Ok((receivers as usize, oldest))
         });
         match coop::tried(sent, Result::is_err) {
             Ok((receivers, _oldest)) => Ok(receivers),
@@ -242,7 +238,7 @@ impl<T> Sender<T> {
     /// How many receivers there are now.
     pub fn receiver_count(&self) -> usize {
         coop::look();
-        self.0.with(|section| section.state.receivers)
+        self.0.with(|section| section.receivers() as usize)
     }
 
     /// How many values are kept.
@@ -253,7 +249,7 @@ impl<T> Sender<T> {
 
 fn subscribe<T>(gate: &Arc<Gate<Ring<T>>>) -> Receiver<T> {
     let next = gate.with(|section| {
-        section.state.receivers += 1;
+        section.add_receiver();
         section.state.end()
     });
     Receiver { gate: gate.clone(), next }
@@ -388,23 +384,20 @@ super::gate::closes!(Receiver, gate, "broadcast(2)", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.gate.with(|section| section.state.receivers += 1);
+        self.gate.with(|section| section.add_receiver());
         Self { gate: self.gate.clone(), next: self.next }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        let capacity = self.gate.with(|section| {
-            section.state.receivers -= 1;
-            (section.state.receivers == 0).then_some(section.state.capacity)
-        });
+        let capacity = self.gate.with(|section| section.remove_receiver().then_some(section.state.capacity));
         if let Some(capacity) = capacity {
             // No receiver will see the values: a later one begins at the end. Allocated and dropped outside
             // of the lock.
             let mut other = VecDeque::with_capacity(capacity);
             self.gate.with(|section| {
-                if section.state.receivers == 0 {
+                if section.receivers() == 0 {
                     section.state.first = section.state.end();
                     std::mem::swap(&mut section.state.ring, &mut other);
                 }

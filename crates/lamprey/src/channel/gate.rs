@@ -52,6 +52,7 @@
 //! # Checked by
 //! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.
 
+mod ends;
 mod future;
 mod node;
 mod sender;
@@ -67,9 +68,9 @@ pub(crate) use weak::weak;
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
-use crate::sched::made::Made;
+use crate::sched::made::Counted;
 use crate::sched::parasite::task::Form;
-use crate::sync_shim::left_out;
+use crate::sync_shim::{const_fn, left_out};
 use node::GateWaiter;
 pub(crate) use node::PendingWake;
 use std::mem::offset_of;
@@ -79,7 +80,7 @@ use std::ptr::NonNull;
 /// A state, its two wait queues, and the lock around them.
 pub(crate) struct Gate<S> {
     guarded: Guarded<Inner<S>>,
-    made: Made,
+    counted: Counted,
 }
 
 struct Inner<S> {
@@ -121,24 +122,17 @@ impl<S> std::panic::UnwindSafe for Gate<S> {}
 impl<S> std::panic::RefUnwindSafe for Gate<S> {}
 
 impl<S> Gate<S> {
-    /// Not `const` under loom, whose atomics cannot be created at compile time.
-    #[cfg(loom)]
-    #[track_caller]
-    pub(crate) fn new(state: S) -> Self {
-        let queues = [const { Queue::new() }; 2];
-        Self {
-            guarded: Guarded::new(Inner { state, queues }),
-            made: Made::new(Location::caller(), offset_of!(Self, made)),
+    const_fn! {
+        #[track_caller]
+        pub(crate) const fn new(state: S) -> Self {
+            Self::with_ends(state, Counted::without_ends(Location::caller(), offset_of!(Self, counted)))
         }
     }
 
-    #[cfg(not(loom))]
-    #[track_caller]
-    pub(crate) const fn new(state: S) -> Self {
-        let queues = [const { Queue::new() }; 2];
-        Self {
-            guarded: Guarded::new(Inner { state, queues }),
-            made: Made::new(Location::caller(), offset_of!(Self, made)),
+    const_fn! {
+        const fn with_ends(state: S, counted: Counted) -> Self {
+            let queues = [const { Queue::new() }; 2];
+            Self { guarded: Guarded::new(Inner { state, queues }), counted }
         }
     }
 
@@ -156,7 +150,7 @@ impl<S> Gate<S> {
         // forwarding.
         let (mut pending_wake, mut all) = (None, 0);
         let mut inner = self.guarded.enter();
-        let result = section(&mut inner.value().section(&mut pending_wake, &mut all));
+        let result = section(&mut inner.value().section(&self.counted, &mut pending_wake, &mut all));
         drop(inner);
         self.pay(pending_wake, all, form);
         result
@@ -167,7 +161,7 @@ impl<S> Gate<S> {
     fn attempt<F: Op<S>>(&self, op: &mut F) -> Option<F::Output> {
         let (mut pending_wake, mut all) = (None, 0);
         let mut inner = self.guarded.enter();
-        let result = op.attempt(&mut inner.value().section(&mut pending_wake, &mut all));
+        let result = op.attempt(&mut inner.value().section(&self.counted, &mut pending_wake, &mut all));
         drop(inner);
         self.pay(pending_wake, all, Form::AsTask);
         result
@@ -223,10 +217,11 @@ impl<S> Inner<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn section<'a>(
         &'a mut self,
+        counted: &'a Counted,
         pending_wake: &'a mut Option<PendingWake>,
         all: &'a mut u8,
     ) -> Section<'a, S> {
-        Section { state: &mut self.state, queues: &mut self.queues, pending_wake, all }
+        Section { state: &mut self.state, queues: &mut self.queues, counted, pending_wake, all }
     }
 }
 
@@ -266,6 +261,7 @@ impl Queue {
 pub(crate) struct Section<'a, S> {
     pub(crate) state: &'a mut S,
     queues: &'a mut [Queue; 2],
+    counted: &'a Counted,
     pending_wake: &'a mut Option<PendingWake>,
     /// One bit for each queue.
     all: &'a mut u8,

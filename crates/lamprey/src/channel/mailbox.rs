@@ -100,15 +100,14 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVER, Wait::Recv);
 #[doc(alias = "mpsc")]
 #[track_caller]
 pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
-    let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, is_closed: false };
-    let gate = Arc::new(Gate::new(post));
+    let post = Post { chunks: LinkedList::new(), count: 0, is_closed: false };
+    let gate = Arc::new(Gate::of_channel(post));
     (Sender(gate.clone()), Receiver { gate, batch: LinkedList::new() })
 }
 
 struct Post<T> {
     chunks: Chunks<T>,
     count: usize,
-    senders: usize,
     /// No value comes any more: a side is gone, or has closed the mailbox.
     is_closed: bool,
 }
@@ -380,6 +379,7 @@ iterates!(&mut, Receiver<T>, T, |rx: &mut Receiver<T>| rx.recv().ok());
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let unread = self.gate.with(|section| {
+            section.remove_receiver();
             section.state.is_closed = true;
             section.state.count = 0;
             std::mem::take(&mut section.state.chunks)

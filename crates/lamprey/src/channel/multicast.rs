@@ -94,14 +94,12 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[track_caller]
 pub fn multicast<T>() -> (Sender<T>, Receiver<T>) {
     let last = Link::new();
-    let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1, is_closed: false }));
+    let gate = Arc::new(Gate::of_channel(Stream { last: last.clone(), is_closed: false }));
     (Sender(gate.clone()), Receiver { gate, at: last })
 }
 
 struct Stream<T> {
     last: Arc<Link<T>>,
-    senders: usize,
-    receivers: usize,
     /// No message comes any more: no sender is left, or an end has closed the channel.
     is_closed: bool,
 }
@@ -153,7 +151,7 @@ impl<T> Sender<T> {
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let mut content = Some((message, Link::new()));
         let old = self.0.with(|section| {
-            if section.state.receivers == 0 || section.state.is_closed {
+            if section.receivers() == 0 || section.state.is_closed {
                 return None;
             }
             let (message, next) = content.take()?;
@@ -178,7 +176,7 @@ impl<T> Sender<T> {
     #[doc(alias = "port")]
     pub fn subscribe(&self) -> Receiver<T> {
         let at = self.0.with(|section| {
-            section.state.receivers += 1;
+            section.add_receiver();
             section.state.last.clone()
         });
         Receiver { gate: self.0.clone(), at }
@@ -329,14 +327,14 @@ iterates!(&mut, Receiver<T> where T: Clone, T, |rx: &mut Receiver<T>| rx.recv().
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.gate.with(|section| section.state.receivers += 1);
+        self.gate.with(|section| section.add_receiver());
         Self { gate: self.gate.clone(), at: self.at.clone() }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.gate.with(|section| section.state.receivers -= 1);
+        self.gate.with(|section| section.remove_receiver());
     }
 }
 

@@ -79,16 +79,14 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 #[doc(alias = "queue")]
 #[track_caller]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let pile = Pile { chunks: Chunks::new(), count: 0, senders: 1, receivers: 1, is_closed: false };
-    let gate = Arc::new(Gate::new(pile));
+    let pile = Pile { chunks: Chunks::new(), count: 0, is_closed: false };
+    let gate = Arc::new(Gate::of_channel(pile));
     (Sender(gate.clone()), Receiver(gate))
 }
 
 struct Pile<T> {
     chunks: Chunks<T>,
     count: usize,
-    senders: usize,
-    receivers: usize,
     /// No value comes any more: a side is gone, or has closed the channel.
     is_closed: bool,
 }
@@ -313,7 +311,7 @@ iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.0.with(|section| section.state.receivers += 1);
+        self.0.with(|section| section.add_receiver());
         Self(self.0.clone())
     }
 }
@@ -321,8 +319,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let unread = self.0.with(|section| {
-            section.state.receivers -= 1;
-            if section.state.receivers > 0 {
+            if !section.remove_receiver() {
                 return Chunks::new();
             }
             section.state.is_closed = true;

@@ -86,23 +86,14 @@ const TURN: WaitSpec = WaitSpec::new(SENDERS, Wait::Watch);
 #[doc(alias = "signal")]
 #[track_caller]
 pub fn watch<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state = WatchState {
-        value: Arc::new(value),
-        version: 0,
-        senders: 1,
-        receivers: 1,
-        is_held: false,
-        is_closed: false,
-    };
-    let gate = Arc::new(Gate::new(state));
+    let state = WatchState { value: Arc::new(value), version: 0, is_held: false, is_closed: false };
+    let gate = Arc::new(Gate::of_channel(state));
     (Sender(gate.clone()), Receiver { gate, seen: 0 })
 }
 
 struct WatchState<T> {
     value: Arc<T>,
     version: u64,
-    senders: usize,
-    receivers: usize,
     /// A `send_modify` is under way.
     is_held: bool,
     /// No change comes any more: no sender is left.
@@ -155,7 +146,7 @@ impl<T> Sender<T> {
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut value = Some(Arc::new(value));
         let sent = self.0.wait(TURN, None, |section| {
-            if section.state.receivers == 0 {
+            if section.receivers() == 0 {
                 // A grant of the right to change the value goes to the next sender.
                 section.offer(SENDERS, usize::from(!section.state.is_held));
                 return Some(None);
@@ -178,7 +169,7 @@ impl<T> Sender<T> {
     /// A new receiver, which has seen the value that is there now.
     pub fn subscribe(&self) -> Receiver<T> {
         let seen = self.0.with(|section| {
-            section.state.receivers += 1;
+            section.add_receiver();
             section.state.version
         });
         Receiver { gate: self.0.clone(), seen }
@@ -187,7 +178,7 @@ impl<T> Sender<T> {
     /// How many receivers there are now.
     pub fn receiver_count(&self) -> usize {
         coop::look();
-        self.0.with(|section| section.state.receivers)
+        self.0.with(|section| section.receivers() as usize)
     }
 }
 
@@ -347,7 +338,7 @@ super::gate::sender!("watch::Sender", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.gate.with(|section| section.state.receivers += 1);
+        self.gate.with(|section| section.add_receiver());
         Self { gate: self.gate.clone(), seen: self.seen }
     }
 }
@@ -355,7 +346,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         // A sender that waits for another sender sees this when it is woken.
-        self.gate.with(|section| section.state.receivers -= 1);
+        self.gate.with(|section| section.remove_receiver());
     }
 }
 

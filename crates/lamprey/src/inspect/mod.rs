@@ -93,7 +93,7 @@ pub fn threads() -> Vec<ThreadRow> {
 /// found the same waits.
 ///
 /// Others are **possible**: threads that have waited for a second or longer, each for another one of them, where some wait on
-/// [rendezvous channels](crate::channel()). It is not known who has the ends of a channel. But they are counted; so if that many references to it are
+/// channels. It is not known who has the ends of a channel. But they are counted, except weak senders; so if there are none of these, that many references to it are
 /// found on the stacks of hosts, and all of these hosts may be stuck themselves, they are listed. (Of a [choice](crate::event::choose) that is not asked.) An end that is in a future, in a
 /// collection, or with a thread that has not begun, is not seen; and a stack may have the remains of an end that its thread has passed on. So
 /// some of those that are listed may go on, and some that are stuck are not listed; a leak shows in a [`dump`] by its number and age. None are listed while a

@@ -1,8 +1,6 @@
 //! What a channel or a variable knows of itself, for who looks at the threads that wait for it.
 
-use crate::sync_shim::AtomicU32;
-#[cfg(not(loom))]
-use crate::sync_shim::Ordering;
+use crate::sync_shim::{AtomicU32, Ordering, const_fn};
 use std::panic::Location;
 
 /// Where an object was made, and its number.
@@ -22,9 +20,17 @@ pub(crate) struct Made {
 #[repr(C)]
 pub(crate) struct Counted {
     pub(super) made: Made,
-    pub(crate) senders: AtomicU32,
-    pub(crate) receivers: AtomicU32,
+    pub(crate) senders: Ends,
+    pub(crate) receivers: Ends,
 }
+
+/// The number of a channel's ends on one side: the ends count themselves, and whoever looks at the threads that wait reads it.
+pub(crate) struct Ends(AtomicU32);
+
+/// Most ends of a side.
+const MOST: u32 = u32::MAX / 4;
+/// In the number of senders: there are, or were, weak ones, which are not counted.
+const HAS_WEAK: u32 = 1 << 31;
 
 /// The number of the next object that is looked at.
 #[cfg(not(loom))]
@@ -42,10 +48,47 @@ impl Made {
     }
 }
 
+impl Ends {
+    /// Counts a new one.
+    pub(crate) fn add(&self) {
+        // Relaxed: the caller has an end of the channel, which keeps the count above zero, as in `Arc`.
+        if self.0.fetch_add(1, Ordering::Relaxed) & !HAS_WEAK > MOST {
+            crate::bug::say!("a channel has more than {MOST} ends on one side: are they forgotten?");
+            std::process::abort()
+        }
+    }
+
+    /// Counts one out; true if it was the last.
+    pub(crate) fn remove(&self) -> bool {
+        // AcqRel pairs with itself: the last one sees what the others did before they were dropped.
+        self.0.fetch_sub(1, Ordering::AcqRel) & !HAS_WEAK == 1
+    }
+
+    /// How many there are.
+    pub(crate) fn get(&self) -> u32 {
+        // Relaxed: a number, with which no data travels; for those who decide by it the lock under which it changes orders it.
+        self.0.load(Ordering::Relaxed) & !HAS_WEAK
+    }
+}
+
 impl Counted {
     /// Of a channel that is made at `site`, with an end of each kind; `start` bytes from its beginning.
     pub(crate) fn new(site: &'static Location<'static>, start: usize) -> Self {
-        Self { made: Made::new(site, start), senders: AtomicU32::new(1), receivers: AtomicU32::new(1) }
+        let one = || Ends(AtomicU32::new(1));
+        Self { made: Made::new(site, start), senders: one(), receivers: one() }
+    }
+
+    const_fn! {
+        /// Of something that has no ends.
+        pub(crate) const fn without_ends(site: &'static Location<'static>, start: usize) -> Self {
+            Self { made: Made::new(site, start), senders: Ends(AtomicU32::new(0)), receivers: Ends(AtomicU32::new(0)) }
+        }
+    }
+
+    /// From now on there are weak senders, which are not counted.
+    pub(crate) fn note_weak(&self) {
+        // Relaxed: a hint for whoever looks.
+        self.senders.0.fetch_or(HAS_WEAK, Ordering::Relaxed);
     }
 }
 
@@ -78,10 +121,16 @@ impl Made {
 
 #[cfg(not(loom))]
 impl Counted {
-    /// How many senders and receivers there are.
-    pub(super) fn ends(&self) -> (u32, u32) {
-        // Relaxed: numbers, with which no data travels.
-        (self.senders.load(Ordering::Relaxed), self.receivers.load(Ordering::Relaxed))
+    /// How many senders and receivers there are; `None` of something that has none. (A channel that a thread waits for has one.)
+    pub(super) fn ends(&self) -> Option<(u32, u32)> {
+        let ends = (self.senders.get(), self.receivers.get());
+        (ends != (0, 0)).then_some(ends)
+    }
+
+    /// [`Made::handle`], if all that have it are counted.
+    pub(super) fn handle(&self) -> Option<usize> {
+        // Relaxed: as in `note_weak`.
+        (self.senders.0.load(Ordering::Relaxed) & HAS_WEAK == 0).then(|| self.made.handle())
     }
 }
 

@@ -132,12 +132,12 @@ impl Wait {
     }
 }
 
-/// The object behind the address that a thread waits for, and the numbers of its senders and receivers, as far as they are known.
+/// The object behind the address that a thread waits for, if it can tell more of itself than that; also as a channel, if it may be one.
 ///
 /// # Safety
 /// `what` is of an [`On`], and the object is alive.
 #[cfg(not(loom))]
-pub(super) unsafe fn object<'a>(what: *const ()) -> Option<(&'a Made, Option<(u32, u32)>)> {
+pub(super) unsafe fn object<'a>(what: *const ()) -> Option<(&'a Made, Option<&'a Counted>)> {
     let untagged = what.map_addr(|address| address & !TAGS);
     match what.addr() & TAGS {
         // SAFETY: the tag says which of the two it points to; alive (contract).
@@ -145,7 +145,7 @@ pub(super) unsafe fn object<'a>(what: *const ()) -> Option<(&'a Made, Option<(u3
         COUNTED => {
             // SAFETY: as above.
             let counted = unsafe { &*untagged.cast::<Counted>() };
-            Some((&counted.made, Some(counted.ends())))
+            Some((&counted.made, Some(counted)))
         }
         _ => None,
     }

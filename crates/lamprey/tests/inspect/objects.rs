@@ -5,8 +5,8 @@ use lamprey::event::{Event, choose, timeout};
 use lamprey::inspect::{self, Object, Stuck, ThreadRow, stuck, threads};
 use lamprey::sync::{Barrier, Condvar, Mutex, RwLock, Semaphore};
 use lamprey::{
-    Builder, JoinHandle, MVar, Receiver, Sender, ThreadKind, Wait, bounded, channel, sleep, spawn, unbounded,
-    yield_now,
+    Builder, JoinHandle, MVar, Receiver, Sender, ThreadKind, Wait, bounded, broadcast, channel, mailbox,
+    multicast, sleep, spawn, unbounded, watch, yield_now,
 };
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -91,43 +91,131 @@ fn oneshots_are_named_by_where_they_were_made() {
     });
 }
 
-/// Waits for a message, to pass it on.
-fn pass_on(from: &Receiver<u8>, to: &Sender<u8>) {
-    if let Ok(message) = from.recv() {
-        let _ = to.send(message);
+fn has(stuck: &Stuck, name: &str) -> bool {
+    stuck.threads().iter().any(|row| row.thread().name() == Some(name))
+}
+
+/// The first end that is dropped may end the other.
+fn cancel(hosts: [JoinHandle<()>; 2]) {
+    hosts.iter().for_each(JoinHandle::cancel);
+    hosts.into_iter().for_each(|host| drop(host.join()));
+}
+
+/// What `stuck` finds of a ring, once it finds it.
+fn found_of(name: &str) -> Stuck {
+    loop {
+        if let Some(found) = stuck().into_iter().find(|stuck| has(stuck, name)) {
+            return found;
+        }
+        sleep(Duration::from_millis(50));
     }
 }
 
-fn has(stuck: &Stuck, name: &str) -> bool {
-    stuck.threads().iter().any(|row| row.thread().name() == Some(name))
+/// Two hosts with an end of each of two channels: each waits for a message, to pass it on. A third one, which has ended, has made the
+/// channels: no other stack has the remains of an end.
+macro_rules! ring {
+    ($name:literal, $make:expr) => {{
+        #[allow(unused_mut, reason = "some kinds receive with a shared reference")]
+        let start = move || {
+            let ((to_here, mut here), (to_there, mut there)) = ($make, $make);
+            [
+                host($name, move || {
+                    if let Ok(message) = here.recv() {
+                        let _ = to_there.send(message);
+                    }
+                }),
+                host("of a ring", move || {
+                    if let Ok(message) = there.recv() {
+                        let _ = to_here.send(message);
+                    }
+                }),
+            ]
+        };
+        spawn(start).join().unwrap()
+    }};
 }
 
 #[test]
 fn hosts_in_a_ring_of_channels_are_possibly_stuck() {
     run(2, || {
-        let starter = spawn(|| {
-            let (to_here, here) = channel();
-            let (to_there, there) = channel();
-            (
-                host("ring here", move || pass_on(&here, &to_there)),
-                host("ring there", move || pass_on(&there, &to_here)),
-            )
+        let names = ["ring", "ring of buffers", "ring of piles", "ring of mailboxes", "ring of streams"];
+        let rings = [
+            ring!("ring", channel::<u8>()),
+            ring!("ring of buffers", bounded::<u8>(3)),
+            ring!("ring of piles", unbounded::<u8>()),
+            ring!("ring of mailboxes", mailbox::<u8>()),
+            ring!("ring of streams", broadcast::<u8>(3)),
+        ];
+        for name in names {
+            let found = found_of(name);
+            assert!(has(&found, "of a ring") && !found.is_certain());
+            let text = found.to_string();
+            assert!(text.starts_with("these threads may wait for each other for ever"), "{text}");
+            assert!(text.contains("receive on a channel"), "{text}");
+            assert!(text.contains("made at crates/lamprey/tests/inspect/objects.rs:"), "{text}");
+            assert_eq!(text.matches(" with 1 sender and 1 receiver").count(), 2, "{text}");
+            assert!(text.contains(", seen on the stack of host "), "{text}");
+        }
+        rings.into_iter().for_each(cancel);
+    });
+}
+
+/// As where the sender that someone has forgotten is its own: a thread that waits for the end of what it sends to itself.
+#[test]
+fn a_host_that_has_the_last_sender_of_what_it_waits_for_shows_it() {
+    run(2, || {
+        let (tx, rx) = bounded::<u8>(1);
+        let forgets = host("forgets its sender", move || {
+            let _mine = tx;
+            assert!(rx.recv().is_err());
         });
-        let (here, there) = starter.join().unwrap();
-        let found = loop {
-            if let Some(found) = stuck().into_iter().find(|stuck| has(stuck, "ring here")) {
-                break found;
-            }
-            sleep(Duration::from_millis(50));
+        let object = object_of("forgets its sender");
+        assert_eq!((object.senders(), object.receivers()), (Some(1), Some(1)));
+        assert!(object.to_string().ends_with(" with 1 sender and 1 receiver"), "{object}");
+        forgets.cancel();
+        assert!(forgets.join().is_err());
+    });
+}
+
+/// Weak senders are not counted, so it is not known whether all who could send are on the stacks that are seen.
+#[test]
+fn hosts_in_a_ring_with_a_weak_sender_are_not_listed() {
+    run(2, || {
+        let (give, mut weak) = mailbox();
+        let make = move || {
+            let (tx, rx) = bounded::<u8>(1);
+            give.send(Box::new(tx.downgrade())).unwrap();
+            (tx, rx)
         };
-        assert!(has(&found, "ring there") && !found.is_certain());
-        let text = found.to_string();
-        assert!(text.starts_with("these threads may wait for each other for ever"), "{text}");
-        assert!(text.contains("receive on a channel"), "{text}");
-        assert!(text.contains("made at crates/lamprey/tests/inspect/objects.rs:"), "{text}");
-        assert!(text.contains(", seen on the stack of host "), "{text}");
-        [&here, &there].into_iter().for_each(JoinHandle::cancel);
-        drop((here.join(), there.join())); // the first end that is dropped may end the other
+        let hosts = ring!("ring with another", make());
+        let control = ring!("ring without another", bounded::<u8>(1));
+        // Both have waited for as long.
+        let found = found_of("ring without another");
+        assert!(!has(&found, "ring with another"));
+        assert!(!stuck().iter().any(|stuck| has(stuck, "ring with another")));
+        weak.recv().unwrap().upgrade().unwrap().send(1).unwrap();
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        cancel(control);
+    });
+}
+
+#[test]
+fn the_ends_of_channels_are_counted() {
+    run(2, || {
+        let (tx, rx) = watch(0_u8);
+        let (stream, mut first) = multicast::<u8>();
+        let more = (tx.clone(), tx.subscribe(), stream.subscribe(), first.clone());
+        let mut seen = rx.clone();
+        let hosts = [
+            host("of a watched value", move || assert!(seen.changed().is_err())),
+            host("of a multicast", move || assert!(first.recv().is_err())),
+        ];
+        for (name, ends) in [("of a watched value", (2, 3)), ("of a multicast", (1, 3))] {
+            let object = object_of(name);
+            assert_eq!((object.senders(), object.receivers()), (Some(ends.0), Some(ends.1)), "{object}");
+        }
+        drop((tx, rx, stream, more));
+        hosts.into_iter().for_each(|host| host.join().unwrap());
     });
 }
 
@@ -138,7 +226,12 @@ fn hundreds_that_wait_alike_are_one_finding_of_two_lines() {
         let starter = spawn(|| {
             let (to_ones, ones) = channel();
             let (to_others, others) = channel();
-            let start = |from: &Receiver<u8>, to: &Sender<u8>| {
+            let pass_on = |from: &Receiver<u8>, to: &Sender<u8>| {
+                if let Ok(message) = from.recv() {
+                    let _ = to.send(message);
+                }
+            };
+            let start = move |from: &Receiver<u8>, to: &Sender<u8>| {
                 let (from, to) = (from.clone(), to.clone());
                 Builder::new()
                     .name("of a crowd")

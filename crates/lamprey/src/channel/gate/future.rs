@@ -126,7 +126,7 @@ impl<S, F: Op<S>> GateFuture<'_, S, F> {
     /// Queues the node with the waker of `cx`, unless the operation can be done now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
-        let on = self.place.reason.on_made(&gate.made);
+        let on = self.place.reason.on_counted(&gate.counted);
         let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), on);
         self.is_queued = true;
         let node = &self.node;

@@ -1,12 +1,12 @@
-//! The ends of most gate channels: the state counts the senders and says whether the channel `is_closed`. The last
+//! The ends of most gate channels: the gate counts the ends, and the state says whether the channel `is_closed`. The last
 //! sender closes it, and so may any end. Closed is final, and no operation waits for a value or a place any more.
 
-/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state has `senders` and `is_closed`.
+/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state has `is_closed`.
 macro_rules! sender {
     ($name:literal, wakes $queue:expr) => {
         impl<T> Clone for Sender<T> {
             fn clone(&self) -> Self {
-                self.0.with(|section| section.state.senders += 1);
+                self.0.with(|section| section.add_sender());
                 Self(self.0.clone())
             }
         }
@@ -14,8 +14,7 @@ macro_rules! sender {
         impl<T> Drop for Sender<T> {
             fn drop(&mut self) {
                 self.0.with(|section| {
-                    section.state.senders -= 1;
-                    if section.state.senders == 0 {
+                    if section.remove_sender() {
                         section.state.is_closed = true;
                         section.wake_all($queue);
                     }

@@ -77,7 +77,7 @@ impl<S> Gate<S> {
             };
             // SAFETY: the node was queued by this thread at this place.
             let leave = |_| self.with(|section| unsafe { section.leave(place, &node) });
-            let waited = wait::wait(place.reason.on_made(&self.made), deadline, enter, leave);
+            let waited = wait::wait(place.reason.on_counted(&self.counted), deadline, enter, leave);
             if let (Waited::Done, Some(result)) = (waited, tried) {
                 return Ok(result);
             }

@@ -1,7 +1,7 @@
-//! Weak senders of gate channels: they keep the gate's memory, and do not count in its state, whose count of senders decides
+//! Weak senders of gate channels: they keep the gate's memory, and do not count in it; its count of senders decides
 //! under the lock whether one may become a sender again.
 
-/// `WeakSender<T>(Arc<Gate<$state>>)`, and `downgrade` of `Sender<T>(Arc<Gate<$state>>)`, whose state counts `senders`.
+/// `WeakSender<T>(Arc<Gate<$state>>)`, and `downgrade` of `Sender<T>(Arc<Gate<$state>>)`.
 /// `$make` makes a channel, for the examples.
 macro_rules! weak {
     ($state:ty, $name:literal, $make:literal) => {
@@ -34,6 +34,7 @@ macro_rules! weak {
             /// # Blocking
             /// Never.
             pub fn downgrade(&self) -> WeakSender<T> {
+                self.0.with(|section| section.note_weak());
                 WeakSender(self.0.clone())
             }
         }
@@ -56,9 +57,11 @@ macro_rules! weak {
             pub fn upgrade(&self) -> Option<Sender<T>> {
                 $crate::sched::coop::look();
                 let is_one_left = self.0.with(|section| {
-                    let senders = &mut section.state.senders;
-                    *senders += usize::from(*senders > 0);
-                    *senders > 0
+                    let is_one_left = section.senders() > 0;
+                    if is_one_left {
+                        section.add_sender();
+                    }
+                    is_one_left
                 });
                 is_one_left.then(|| Sender(self.0.clone()))
             }

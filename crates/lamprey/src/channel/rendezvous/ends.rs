@@ -11,7 +11,7 @@ use crate::channel::err::{
 };
 use crate::channel::iter::iterates;
 use crate::sched::coop;
-use crate::sync_shim::{Arc, AtomicU32, Ordering};
+use crate::sync_shim::Arc;
 use crate::time;
 use std::fmt;
 use std::future::Future;
@@ -369,7 +369,7 @@ impl<T> Sender<T> {
 
     /// Another sending handle of `chan`.
     pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {
-        add(&chan.counted.senders);
+        chan.counted.senders.add();
         Self(chan.clone())
     }
 }
@@ -417,38 +417,23 @@ macro_rules! closes {
 closes!(Sender);
 closes!(Receiver);
 
-/// Counts a new handle of a side.
-fn add(count: &AtomicU32) {
-    // Relaxed: the caller has a handle, which keeps the count above zero, as in `Arc`.
-    if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
-        crate::bug::say!("a channel has more than {} handles on one side: are they forgotten?", u32::MAX / 2);
-        std::process::abort()
-    }
-}
-
-/// Drops a handle of a side; true if it was the last.
-fn is_last(count: &AtomicU32) -> bool {
-    // AcqRel pairs with itself: the last handle sees what the others did before they were dropped.
-    count.fetch_sub(1, Ordering::AcqRel) == 1
-}
-
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        add(&self.0.counted.senders);
+        self.0.counted.senders.add();
         Self(self.0.clone())
     }
 }
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        add(&self.0.counted.receivers);
+        self.0.counted.receivers.add();
         Self(self.0.clone())
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        if is_last(&self.0.counted.senders) {
+        if self.0.counted.senders.remove() {
             self.0.disconnect(Side::Sender);
         }
     }
@@ -456,7 +441,7 @@ impl<T> Drop for Sender<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if is_last(&self.0.counted.receivers) {
+        if self.0.counted.receivers.remove() {
             self.0.disconnect(Side::Receiver);
         }
     }

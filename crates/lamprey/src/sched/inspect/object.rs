@@ -2,7 +2,7 @@
 
 use super::descriptor::description;
 use super::stack_trace::is_own;
-use crate::sched::made::Origin;
+use crate::sched::made::{Counted, Origin};
 use crate::sched::parts::{self, Part, Told};
 use crate::sched::reason::{self, On, Wait};
 use std::fmt;
@@ -15,8 +15,8 @@ pub struct Object {
     number: Option<u64>,
     site: Option<&'static Location<'static>>,
     ends: Option<(u32, u32)>,
-    /// What those who have an end have in memory.
-    handle: usize,
+    /// What those who have an end have in memory; `None` if there are others that have it.
+    handle: Option<usize>,
 }
 
 /// What a thread waits for, as far as that is known.
@@ -114,9 +114,9 @@ impl Object {
     /// As for [`Objects::of`].
     unsafe fn of(wait: Wait, what: *const ()) -> Option<Self> {
         // SAFETY: as promised by the caller.
-        if let Some((made, ends)) = unsafe { reason::object(what) } {
-            let object = Self::made(wait, (made.site(), made.number()));
-            return Some(Self { ends, handle: made.handle(), ..object });
+        if let Some((made, channel)) = unsafe { reason::object(what) } {
+            let (ends, handle) = (channel.and_then(Counted::ends), channel.and_then(Counted::handle));
+            return Some(Self { ends, handle, ..Self::made(wait, (made.site(), made.number())) });
         }
         let number = reason::number_of(what).filter(|_| is_of_descriptor(wait))?;
         Some(Self { number: Some(number), ..Self::unknown(wait) })
@@ -149,7 +149,7 @@ impl Object {
     }
 
     const fn unknown(wait: Wait) -> Self {
-        Self { wait, number: None, site: None, ends: None, handle: 0 }
+        Self { wait, number: None, site: None, ends: None, handle: None }
     }
 
     /// What it is waited for: of a branch of a [choice](crate::event::choose), that of the branch; of a future, that of what it waits for.
@@ -168,7 +168,7 @@ impl Object {
         self.site.filter(|site| !is_own(site))
     }
 
-    /// How many senders a channel has; `None` if they are not known: those of rendezvous channels ([`channel`](crate::channel())) are.
+    /// How many senders a channel has, without weak ones; `None` of a branch that is waited for by a future, and of a [`oneshot`](crate::oneshot()).
     pub fn senders(&self) -> Option<u32> {
         self.ends.map(|ends| ends.0)
     }
@@ -179,7 +179,7 @@ impl Object {
     }
 
     fn ends(&self) -> Option<(u32, usize)> {
-        self.ends.map(|(senders, receivers)| (senders.saturating_add(receivers), self.handle))
+        self.ends.zip(self.handle).map(|((senders, receivers), handle)| (senders + receivers, handle))
     }
 
     /// Where it was made, also by the runtime.
