@@ -111,7 +111,7 @@ const _: () = assert!(align_of::<Made>() > TAGS && align_of::<Counted>() > TAGS)
 
 impl Wait {
     /// This reason, for the object that has this part.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg(all(debug_assertions, not(loom)))]
     pub(crate) fn on_made(self, made: &Made) -> On {
         On { reason: self, what: std::ptr::from_ref(made).cast::<()>().map_addr(|address| address | MADE) }
     }
