@@ -37,6 +37,35 @@ impl MadeInDebug {
     }
 }
 
+/// [`MadeInDebug`] of memory that is used for one object after the other.
+pub(crate) struct MadeAgainInDebug(std::cell::Cell<MadeInDebug>);
+
+impl MadeAgainInDebug {
+    #[track_caller]
+    pub(crate) const fn new() -> Self {
+        Self(std::cell::Cell::new(MadeInDebug::new()))
+    }
+
+    /// The memory is an object now that the caller makes.
+    ///
+    /// # Safety
+    /// Nobody else reaches the object yet.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub(crate) unsafe fn begin(&self) {
+        self.0.set(MadeInDebug::new());
+    }
+
+    /// `reason`, for the object.
+    ///
+    /// # Safety
+    /// The object is not over, and will not be as long as the result is used.
+    pub(crate) unsafe fn on(&self, reason: Wait) -> On {
+        // SAFETY: written only when nobody else reaches the object (`begin`).
+        unsafe { &*self.0.as_ptr() }.on(reason)
+    }
+}
+
 /// What a future has waited for last, as its task notes it: with debug assertions. The object itself may have gone since.
 #[derive(Debug)]
 pub(crate) struct Noted {

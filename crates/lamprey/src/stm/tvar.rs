@@ -55,6 +55,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Examples
     /// See [`TVar`].
+    #[track_caller]
     pub fn new(value: T) -> Self {
         let word = value::into_word(value);
         let var = life::unused();
@@ -215,12 +216,14 @@ impl<T> Drop for TVar<T> {
 }
 
 impl<T: Default + Send + Sync + 'static> Default for TVar<T> {
+    #[track_caller]
     fn default() -> Self {
         Self::new(T::default())
     }
 }
 
 impl<T: Send + Sync + 'static> From<T> for TVar<T> {
+    #[track_caller]
     fn from(value: T) -> Self {
         Self::new(value)
     }

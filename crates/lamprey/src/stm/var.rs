@@ -25,6 +25,7 @@
 //! | `value` | reads: whoever has a handle; writes: whoever has set COMMITTING or PEEKED; `new`, the pool |
 //! | `queue` | whoever has set PEEKED |
 //! | `drop_value` | `new` writes; the last handle reads |
+//! | `made` | `new` writes; whoever keeps a reference reads |
 //!
 //! # Orderings
 //! A flag is set with at least Acquire, and cleared by a Release store of the word: the holders come one after
@@ -51,6 +52,7 @@ use super::stamp::{COMMITTING, PEEKED, Stamp, WAITED};
 use super::value::{DropWord, Word};
 use super::waiting::WaitEntry;
 use crate::queue::list::List;
+use crate::sched::noted::MadeAgainInDebug;
 use crate::sync_shim::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, back_off, left_out};
 use std::cell::Cell;
 use std::ptr;
@@ -62,6 +64,7 @@ pub(super) struct Var {
     queue: List<WaitEntry>,
     refs: AtomicUsize,
     drop_value: Cell<Option<DropWord>>,
+    made: MadeAgainInDebug,
 }
 
 // SAFETY: the cells are accessed under PEEKED, or by the only owner (table above); what a variable's value
@@ -78,18 +81,27 @@ impl Var {
             queue: List::new(),
             refs: AtomicUsize::new(0),
             drop_value: Cell::new(None),
+            made: MadeAgainInDebug::new(),
         }
     }
 
     /// An unused variable becomes a new one, with one handle.
     #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
     pub(super) fn begin(&self, value: Word, drop_value: Option<DropWord>) {
         self.drop_value.set(drop_value);
+        // SAFETY: unused, so the caller's alone.
+        unsafe { self.made.begin() };
         // Relaxed: the handle is handed to other threads by something that orders what came before. Through an
         // old pointer only the word is touched.
         self.value.store(value, Ordering::Relaxed);
         // Relaxed: as above.
         self.refs.store(1, Ordering::Relaxed);
+    }
+
+    /// Where it was made. For callers with a reference.
+    pub(super) fn made(&self) -> &MadeAgainInDebug {
+        &self.made
     }
 
     /// The word as it is, for a check that the stamp is still the same.

@@ -43,6 +43,8 @@ use crate::bug::quietly;
 use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::Wait;
+use crate::sched::parts::{Parts, PartsRef, Told};
+use crate::sched::reason::On;
 use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -134,7 +136,9 @@ impl Registered {
     /// # Cancellation
     /// A cancelled thread unwinds from here; nothing stays queued.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
-        self.0.gate.wait(WAIT, deadline, |section| section.state.then_some(()))
+        let parts = PartsRef(&*self.0);
+        let on = parts.on(Wait::Transaction);
+        self.0.gate.wait_on(WAIT, on, deadline, |section| section.state.then_some(()))
     }
 
     /// [`wait`](Self::wait) as a future.
@@ -159,6 +163,23 @@ impl Op<bool> for Signalled {
 
     fn attempt(&mut self, section: &mut Section<'_, bool>) -> Option<()> {
         section.state.then_some(())
+    }
+
+    /// The gate is made for this wait.
+    fn on(&self, reason: Wait, _: &Gate<bool>) -> On {
+        reason.into()
+    }
+}
+
+/// The variables, for who looks at the thread. Where they were made is known with debug assertions.
+impl Parts for Waiting {
+    fn tell(&self, told: &mut Told<'_>) {
+        if cfg!(debug_assertions) {
+            for node in self.nodes.iter().filter(|node| node.value.has_ref.get()) {
+                // SAFETY: the node's reference keeps the variable alive while the thread waits.
+                told.tell(unsafe { node.value.var.as_ref().made().on(Wait::Transaction) });
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::common::run;
 use lamprey::event::{Event, choose, timeout};
 use lamprey::inspect::{self, Object, Stuck, ThreadRow, stuck, threads};
+use lamprey::stm::{TVar, atomically, check};
 use lamprey::sync::{Barrier, Condvar, Mutex, RwLock, Semaphore};
 use lamprey::{
     Builder, JoinHandle, MVar, Receiver, Sender, ThreadKind, Wait, bounded, broadcast, channel, mailbox,
@@ -514,5 +515,47 @@ fn a_kernel_thread_that_waits_is_listed() {
         tx.send(1).unwrap();
         assert_eq!(waits.join().unwrap(), Ok(1));
         assert!(!threads().iter().any(|row| row.thread().name() == Some("no worker")));
+    });
+}
+
+#[test]
+fn transactional_variables_are_named_by_where_they_were_made() {
+    run(2, || {
+        let line = line!() + 1;
+        let (stock, closed) = (TVar::new(0_u32), TVar::new(false));
+        let (theirs, also) = (stock.clone(), closed.clone());
+        let buyer = host("of two variables", move || {
+            assert!(atomically(|tx| {
+                check(theirs.get(tx)? > 0 || also.get(tx)?)?;
+                also.get(tx)
+            }));
+        });
+        let row = row_of("of two variables", Wait::Transaction);
+        if cfg!(debug_assertions) {
+            let sites: Vec<_> = row.on().iter().map(|object| object.site().unwrap().to_string()).collect();
+            assert!(
+                sites.len() == 2 && sites.iter().all(|place| place.starts_with(&site(line))),
+                "{sites:?}"
+            );
+            assert_ne!(row.on()[0].number(), row.on()[1].number());
+            let text = row.to_string();
+            assert!(text.contains(": transactional variable "), "{text}");
+        } else {
+            assert!(row.on().is_empty(), "{row}");
+        }
+        drop(stock);
+        // Memory of a variable that is gone is used for the next one, which is made elsewhere.
+        (0..100).for_each(|n| drop(TVar::new(n)));
+        let line = line!() + 1;
+        let next = TVar::new(0_u32);
+        let theirs = next.clone();
+        let waits = host("of the next variable", move || atomically(|tx| check(theirs.get(tx)? > 0)));
+        if cfg!(debug_assertions) {
+            let place = object_of("of the next variable").site().unwrap().to_string();
+            assert!(place.starts_with(&site(line)), "{place}");
+        }
+        atomically(|tx| next.set(tx, 1));
+        atomically(|tx| closed.set(tx, true));
+        [buyer, waits].into_iter().for_each(|host| host.join().unwrap());
     });
 }

@@ -123,7 +123,10 @@ fn threads_that_never_end_are_counted_with_their_site_and_age() {
 fn a_receiver_that_keeps_its_own_sender_is_found() {
     let report = deadlock("lost", "the only thread waits");
     has(&report, &["host 3 `main`", "receive on a channel", "examples/broken/lost.rs:12\n"]);
-    has(&report, &["; channel 1 made at crates/lamprey/examples/broken/lost.rs:6:26 with 1 sender and 1 receiver\n"]);
+    has(
+        &report,
+        &["; channel 1 made at crates/lamprey/examples/broken/lost.rs:6:26 with 1 sender and 1 receiver\n"],
+    );
 }
 
 #[test]

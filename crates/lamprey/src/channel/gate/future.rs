@@ -10,7 +10,7 @@ use super::node::{GateWaiter, forget};
 use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::parasite::task::Form;
-use crate::sched::{self, Waiter, coop};
+use crate::sched::{self, On, Wait, Waiter, coop};
 use crate::sync_shim::left_out;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -41,6 +41,12 @@ pub(crate) trait Op<S> {
     type Output;
 
     fn attempt(&mut self, section: &mut Section<'_, S>) -> Option<Self::Output>;
+
+    /// What it waits for, for who looks at the thread.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn on(&self, reason: Wait, gate: &Gate<S>) -> On {
+        reason.on_counted(&gate.counted)
+    }
 }
 
 /// The result of checking the node in a later poll.
@@ -126,7 +132,7 @@ impl<S, F: Op<S>> GateFuture<'_, S, F> {
     /// Queues the node with the waker of `cx`, unless the operation can be done now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
-        let on = self.place.reason.on_counted(&gate.counted);
+        let on = self.op.on(self.place.reason, gate);
         let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), on);
         self.is_queued = true;
         let node = &self.node;

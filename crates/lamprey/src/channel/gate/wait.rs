@@ -3,6 +3,7 @@
 use super::node::GateWaiter;
 use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
+use crate::sched::reason::On;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, coop};
 use crate::sync_shim::left_out;
@@ -34,6 +35,24 @@ impl<S> Gate<S> {
         unsafe { self.wait_with_slot(place, deadline, ptr::null(), op, || None) }
     }
 
+    /// [`wait`](Self::wait) for what is more than this gate: `on`.
+    ///
+    /// # Cancellation
+    /// As for `wait`.
+    pub(crate) fn wait_on<R>(
+        &self,
+        place: WaitSpec,
+        on: On,
+        deadline: Option<Instant>,
+        mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+    ) -> Result<R, Interrupted> {
+        coop::call(coop::MESSAGE);
+        match self.with(&mut op) {
+            Some(result) => Ok(result),
+            None => self.wait_in_line(place, on, deadline, ptr::null(), op, || None),
+        }
+    }
+
     /// As [`wait`](Self::wait), with a slot: an operation of another thread may do this one, by
     /// [`Section::hand_over`], while the caller waits. `done` then returns the result, and is called after
     /// each wait, outside of sections.
@@ -55,7 +74,10 @@ impl<S> Gate<S> {
         coop::call(coop::MESSAGE);
         match self.with(&mut op) {
             Some(result) => Ok(result),
-            None => self.wait_in_line(place, deadline, slot, op, done),
+            None => {
+                let on = place.reason.on_counted(&self.counted);
+                self.wait_in_line(place, on, deadline, slot, op, done)
+            }
         }
     }
 
@@ -63,6 +85,7 @@ impl<S> Gate<S> {
     fn wait_in_line<R>(
         &self,
         mut place: WaitSpec,
+        on: On,
         deadline: Option<Instant>,
         slot: *const (),
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
@@ -77,7 +100,7 @@ impl<S> Gate<S> {
             };
             // SAFETY: the node was queued by this thread at this place.
             let leave = |_| self.with(|section| unsafe { section.leave(place, &node) });
-            let waited = wait::wait(place.reason.on_counted(&self.counted), deadline, enter, leave);
+            let waited = wait::wait(on, deadline, enter, leave);
             if let (Waited::Done, Some(result)) = (waited, tried) {
                 return Ok(result);
             }

@@ -200,6 +200,7 @@ impl Object {
             Wait::Permit => "semaphore",
             Wait::Condvar => "condition variable",
             Wait::Scope => "scope",
+            Wait::Transaction => "transactional variable",
             wait if is_of_descriptor(wait) => "descriptor",
             _ => "object",
         }

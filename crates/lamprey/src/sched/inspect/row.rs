@@ -75,13 +75,13 @@ impl ThreadRow {
         self.wait
     }
 
-    /// What it waits for: a channel, a variable, a descriptor, a scope. Of a [choice](crate::event::choose) in a blocking call that is one for
-    /// each branch, for the first eight; of a future that a host [waits for](crate::wait()), what that has waited for last. Empty if it is not
+    /// What it waits for: a channel, a variable, a descriptor, a scope. Of a [choice](crate::event::choose) in a blocking call, and of a transaction, that
+    /// is one for each branch or variable, for the first eight; of a future that a host [waits for](crate::wait()), what that has waited for last. Empty if it is not
     /// known.
     ///
-    /// Locks, semaphores and condition variables, and what futures and stackless parasites wait for, are known in programs with debug
+    /// Locks, semaphores, condition variables, transactional variables, and what futures and stackless parasites wait for, are known in programs with debug
     /// assertions: otherwise such an object would be larger by 16 bytes. Of a future the [kind of wait](Object::wait) is known in any case.
-    /// Not known: a [`oneshot`](crate::oneshot()), and the variables of a transaction.
+    /// Not known: the variables of a transaction that is awaited.
     ///
     /// # Examples
     /// ```
