@@ -6,7 +6,7 @@ use ::metrics::{
 };
 use lamprey::Runtime;
 use lamprey_compat::metrics::Publisher;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// What a recorder was given last, and how many values.
@@ -38,9 +38,14 @@ impl HistogramFn for Cell {
 }
 
 #[derive(Default)]
-struct Kept(Mutex<HashMap<String, Arc<Cell>>>);
+struct Kept(Mutex<HashMap<String, Arc<Cell>>>, Mutex<HashMap<String, (Option<Unit>, String)>>);
 
 impl Kept {
+    fn describe(&self, name: KeyName, unit: Option<Unit>, text: SharedString) {
+        let before = self.1.lock().unwrap().insert(name.as_str().into(), (unit, text.into_owned()));
+        assert!(before.is_none(), "described twice: {before:?}");
+    }
+
     fn cell(&self, key: &Key) -> Arc<Cell> {
         let labels: Vec<_> = key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
         self.0.lock().unwrap().entry(format!("{}{labels:?}", key.name())).or_default().clone()
@@ -53,9 +58,15 @@ impl Kept {
 }
 
 impl Recorder for Kept {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_counter(&self, name: KeyName, unit: Option<Unit>, text: SharedString) {
+        self.describe(name, unit, text);
+    }
+    fn describe_gauge(&self, name: KeyName, unit: Option<Unit>, text: SharedString) {
+        self.describe(name, unit, text);
+    }
+    fn describe_histogram(&self, name: KeyName, unit: Option<Unit>, text: SharedString) {
+        self.describe(name, unit, text);
+    }
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
         Counter::from_arc(self.cell(key))
     }
@@ -84,4 +95,10 @@ fn each_value_is_published_once() {
         assert_eq!(kept.last(wake).1, metrics.workers[0].wake_to_run.count(), "nothing twice");
     }
     assert_eq!(kept.last(r#"lamprey_pool_queued["pool=blocking"]"#).0, 0.0);
+    // Each is described, and nothing else is.
+    let names = kept.0.into_inner().unwrap().into_keys();
+    let names: HashSet<_> = names.map(|name| name.split('[').next().unwrap().to_owned()).collect();
+    let described = kept.1.into_inner().unwrap();
+    assert_eq!(names, described.keys().cloned().collect());
+    assert_eq!(described["lamprey_run"].0, Some(Unit::Seconds));
 }
