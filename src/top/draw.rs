@@ -14,7 +14,15 @@ use ratatui::widgets::{Paragraph, Wrap};
 /// The most lines for workers.
 const WORKERS: usize = 8;
 
+/// The least columns and lines in which a list can be read.
+const LEAST: (u16, u16) = (20, 8);
+
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
+    let (columns, lines) = LEAST;
+    if frame.area().width < columns || frame.area().height < lines {
+        let text = format!("too small: {columns} x {lines} at least");
+        return frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), frame.area());
+    }
     let head = head(app);
     let workers = workers(app, WORKERS);
     let heights = [

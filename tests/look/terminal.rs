@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Longer than anything takes on a loaded machine, however often the screen is drawn meanwhile.
 const PATIENCE: Duration = Duration::from_secs(100);
-const LINES: u16 = 30;
-const COLUMNS: u16 = 100;
+pub const LINES: u16 = 30;
+pub const COLUMNS: u16 = 100;
 
 /// A command that runs in a terminal.
 pub struct Terminal {
@@ -37,7 +37,7 @@ impl Terminal {
         let name = ptsname(&keyboard, Vec::new()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let end = rustix::fs::open(name, flags, Mode::empty()).unwrap();
-        tcsetwinsize(&end, size(COLUMNS)).unwrap();
+        tcsetwinsize(&end, size(COLUMNS, LINES)).unwrap();
         let side = || Stdio::from(end.try_clone().unwrap());
         let mut command = lamprey();
         command.arg("top").args(arguments).stdin(side()).stdout(side()).env("TERM", "xterm");
@@ -46,10 +46,10 @@ impl Terminal {
         Self { child, keyboard: keyboard.into(), end, shown }
     }
 
-    /// Another width.
-    pub fn resize(&mut self, columns: u16) {
-        tcsetwinsize(&self.end, size(columns)).unwrap();
-        self.shown.screen_mut().set_size(lines(LINES), lines(columns));
+    /// Another size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        tcsetwinsize(&self.end, size(columns, rows)).unwrap();
+        self.shown.screen_mut().set_size(lines(rows), lines(columns));
     }
 
     pub fn press(&mut self, keys: &str) {
@@ -111,8 +111,8 @@ impl Terminal {
     }
 }
 
-fn size(columns: u16) -> Winsize {
-    Winsize { ws_row: LINES, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+fn size(columns: u16, rows: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 fn lines(number: u16) -> NonZeroU16 {

@@ -1,7 +1,7 @@
 //! `lamprey top` as its user meets it: keys, an endpoint that goes away, signals.
 
 use crate::endpoint;
-use crate::terminal::Terminal;
+use crate::terminal::{COLUMNS, LINES, Terminal};
 use lamprey::inspect::serve;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -113,9 +113,23 @@ fn an_endpoint_that_goes_away_is_told_and_the_screen_stays() {
     server.close();
     terminal.until("tries again");
     terminal.until(&format!("cannot ask {address}"));
-    terminal.resize(110);
+    terminal.resize(110, LINES);
     // Ctrl-C.
     terminal.press("\u{3}");
+    terminal.end(true);
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told() {
+    let mut terminal = start(endpoint());
+    terminal.until("threads that wait alike");
+    for (columns, rows) in [(10, 2), (100, 4), (12, 40)] {
+        terminal.resize(columns, rows);
+        terminal.until("too small");
+    }
+    terminal.resize(COLUMNS, LINES);
+    terminal.until("threads that wait alike");
+    terminal.press("q");
     terminal.end(true);
 }
 
