@@ -13,7 +13,7 @@ impl File {
     /// Reads at `offset`, without using the cursor; 0 at the end of the file.
     ///
     /// # Errors
-    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`, and for what `O_DIRECT` does not allow, with the
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX` (`EINVAL`), and for what `O_DIRECT` does not allow, with the
     /// offending value.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;

@@ -1,14 +1,14 @@
 //! The valid offsets in a file.
 
 use crate::sched::coop;
+use rustix::io::Errno;
 use std::io;
 
-/// Refuses offsets above `i64::MAX`: no file is that long, and to the kernel -1 means the cursor.
+/// Refuses offsets above `i64::MAX`, with the code that `std` has from the kernel: to a ring -1 means the cursor.
 pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
     if i64::try_from(offset).is_err() {
         coop::look();
-        let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        return Err(Errno::INVAL.into());
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod disk;
 mod disk_calls;
 mod disk_crash;
 mod disk_model;
+mod disk_paths;
 mod disk_wal;
 mod exploring;
 mod fanout;

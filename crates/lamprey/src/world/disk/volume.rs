@@ -6,7 +6,7 @@ use super::content::Content;
 use super::fate::Fate;
 use super::inode::{Inode, Stat};
 use super::names::{Ino, Names, Place, ROOT};
-use super::path::{Found, find};
+use super::path::{Found, Last, find};
 use super::settings::DiskSettings;
 use crate::world::{MachineId, World};
 use rustix::fs::OFlags;
@@ -60,7 +60,7 @@ impl Volume {
 
     /// What is there; only a directory if the path ends with a slash.
     pub(super) fn existing(&self, found: &Found) -> Result<Ino, Errno> {
-        let ino = found.ino.ok_or(Errno::NOENT)?;
+        let ino = found.ino()?.ok_or(Errno::NOENT)?;
         if found.is_directory && !self.is_directory(ino) { Err(Errno::NOTDIR) } else { Ok(ino) }
     }
 
@@ -80,10 +80,12 @@ impl Volume {
         now: SystemTime,
     ) -> Result<Ino, Errno> {
         let found = self.look(path)?;
-        let ino = match (found.ino, &found.place) {
-            (_, Some(_)) if flags.contains(OFlags::CREATE) && found.is_directory => return Err(Errno::ISDIR),
+        if flags.contains(OFlags::CREATE) && found.is_directory && matches!(found.last, Last::Name(_)) {
+            return Err(Errno::ISDIR);
+        }
+        let ino = match (found.ino()?, &found.last) {
             (Some(_), _) if flags.contains(OFlags::CREATE | OFlags::EXCL) => return Err(Errno::EXIST),
-            (None, Some(place)) if flags.contains(OFlags::CREATE) => {
+            (None, Last::Name(place)) if flags.contains(OFlags::CREATE) => {
                 return Ok(self.add(place.clone(), Inode::new(false, mode & !0o022, now)));
             }
             _ => self.existing(&found)?,
