@@ -5,6 +5,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -159,6 +160,29 @@ final class InspectRequest {
     /** The value of a parameter; empty if it is not there. */
     String value(String name) {
         return query.getOrDefault(name, "");
+    }
+
+    /** The value of a parameter, which is one of these words, in large or small letters; empty if it is not there. */
+    String choice(String name, Collection<String> words) throws Refused {
+        String text = value(name);
+        for (String word : words) {
+            if (word.equalsIgnoreCase(text)) {
+                return word;
+            }
+        }
+        if (!text.isEmpty()) {
+            throw new Refused(400, name + "=" + text + ": write one of " + String.join(", ", words));
+        }
+        return text;
+    }
+
+    /** Refuses parameters other than these and the token, so that a slip of the pen is not answered as if it were not there. */
+    void takes(List<String> names) throws Refused {
+        for (String name : query.keySet()) {
+            if (!name.isEmpty() && !name.equals("token") && !names.contains(name)) {
+                throw new Refused(400, "`" + name + "` is no parameter: " + path + " takes " + (names.isEmpty() ? "no parameters" : String.join(", ", names)));
+            }
+        }
     }
 
     /** The number that a parameter has. */

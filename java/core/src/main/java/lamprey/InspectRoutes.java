@@ -3,8 +3,10 @@ package lamprey;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +18,12 @@ final class InspectRoutes {
     /** What Lamprey answers and this does not, and why. The page does not ask for what is named in the summary. */
     private static final Map<String, String> UNTOLD = new LinkedHashMap<>();
 
+    /** What the paths can be asked for. */
+    private static final Map<String, List<String>> PARAMETERS = new HashMap<>();
+
     static {
+        PARAMETERS.put(API + "groups", Collections.singletonList("stacks"));
+        PARAMETERS.put(API + "threads", InspectRows.PARAMETERS);
         UNTOLD.put("recording", "The recorder of a JVM is JFR: `jcmd PID JFR.start` (java/README.md says which events there are).");
         UNTOLD.put("stacks", "Light threads of a JVM have no stacks: they take what their frames need.");
         UNTOLD.put("scopes", "Which threads belong to which scope is not kept for light threads of a JVM.");
@@ -26,6 +33,9 @@ final class InspectRoutes {
     private InspectRoutes() {}
 
     static InspectAnswer answer(InspectRequest r) throws InspectRequest.Refused {
+        if (r.path.startsWith(API) && !UNTOLD.containsKey(r.path.substring(API.length()))) {
+            r.takes(r.path.startsWith(THREAD) ? Collections.singletonList("runtime") : PARAMETERS.getOrDefault(r.path, Collections.emptyList()));
+        }
         switch (r.path) {
             case "/api/v1/summary":
                 return InspectAnswer.of(summary());

@@ -1,8 +1,12 @@
 package lamprey;
 
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Threads as an {@link InspectServer} tells them: groups of those that wait alike, a page of a list, one with its stack. */
 final class InspectRows {
@@ -11,6 +15,10 @@ final class InspectRows {
     /** How many threads are told at a time, if nothing else is asked for, and at most. */
     private static final int LIMIT = 100;
     private static final int MOST_THREADS = 1000;
+
+    static final List<String> PARAMETERS = Arrays.asList("kind", "state", "reason", "search", "group", "offset", "limit");
+    private static final String LIGHT = "light thread";
+    private static final String KERNEL = "kernel thread";
 
     private InspectRows() {}
 
@@ -69,7 +77,7 @@ final class InspectRows {
     }
 
     private static String kind(ThreadRow r) {
-        return r.isKernel() ? "kernel thread" : "light thread";
+        return r.isKernel() ? KERNEL : LIGHT;
     }
 
     private static String text(Object o) {
@@ -107,8 +115,12 @@ final class InspectRows {
         int offset = q.number("offset", 0);
         int limit = Math.min(q.number("limit", LIMIT), MOST_THREADS);
         String group = q.value("group");
+        String kind = q.choice("kind", Arrays.asList(LIGHT, KERNEL));
+        String state = q.choice("state", words(State.values(), State::text));
+        String reason = q.choice("reason", words(WaitReason.values(), WaitReason::toString));
         String search = q.value("search").toLowerCase(Locale.ROOT);
         List<ThreadRow> found = Inspect.threads();
+        found.removeIf(r -> !isWanted(kind, kind(r)) || !isWanted(state, state(r).text()) || !isWanted(reason, text(r.reason())));
         found.removeIf(r -> !group.isEmpty() && !key(r).equals(group) || !search.isEmpty() && !has(r, search));
         found.sort(Comparator.comparingLong(ThreadRow::waitingNanos).reversed());
         Json j = new Json().begin('{').member("total", found.size()).key("threads").begin('[');
@@ -116,6 +128,15 @@ final class InspectRows {
             row(j.begin('{'), r).end('}');
         }
         return j.end(']').end('}');
+    }
+
+    private static <T> List<String> words(T[] all, Function<T, String> text) {
+        return Stream.of(all).map(text).collect(Collectors.toList());
+    }
+
+    /** @param asked empty: anything is wanted */
+    private static boolean isWanted(String asked, String is) {
+        return asked.isEmpty() || asked.equals(is);
     }
 
     private static boolean has(ThreadRow r, String search) {

@@ -11,6 +11,7 @@ import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -128,6 +129,13 @@ class InspectFieldsTest {
         Map<?, ?> found = (Map<?, ?>) ask("/api/v1/threads?search=" + there.threadId());
         for (String f : THREAD) {
             has(found.get("threads"), f, f);
+        }
+        Map<?, ?> row = (Map<?, ?>) ((List<?>) found.get("threads")).get(0);
+        for (String field : new String[] {"kind", "state", "reason"}) {
+            String query = "/api/v1/threads?search=" + there.threadId() + "&" + field + "=";
+            assertEquals(found.get("total"), ((Map<?, ?>) ask(query + ("" + row.get(field)).toUpperCase(Locale.ROOT).replace(" ", "%20"))).get("total"), field);
+            String other = field.equals("kind") ? "kernel%20thread" : field.equals("state") ? "ready" : "sleeping";
+            assertEquals("0", "" + ((Map<?, ?>) ask(query + other)).get("total"), field);
         }
         String thread = "/api/v1/thread/" + there.threadId() + "?runtime=" + runtime.number;
         told(thread, THREAD);

@@ -170,6 +170,12 @@ class InspectTest {
             }
             assertTrue(ask(s, "/api/v1/thread/x", "Host: localhost").startsWith("HTTP/1.1 400 "));
             assertTrue(ask(s, "/api/v1/threads?limit=-1", "Host: localhost").startsWith("HTTP/1.1 400 "));
+            for (String odd : new String[] {"/api/v1/threads?kind=host", "/api/v1/threads?state=asleep", "/api/v1/threads?reason=none", "/api/v1/threads?stat=ready", "/api/v1/summary?a=b", "/api/v1/groups?stack=1"}) {
+                String answer = ask(s, odd, "Host: localhost");
+                assertTrue(answer.startsWith("HTTP/1.1 400 "), odd + answer);
+            }
+            assertTrue(ask(s, "/api/v1/threads?kind=host", "Host: localhost").contains("kind=host: write one of light thread, kernel thread"));
+            assertTrue(ask(s, "/api/v1/summary?a=b", "Host: localhost").contains("/api/v1/summary takes no parameters"));
             assertTrue(ask(s, "/api/v1/threads?limit=4000000000&offset=4000000000", "Host: localhost").startsWith("HTTP/1.1 200 "));
         }
         assertThrows(IllegalArgumentException.class, () -> Inspect.serve("0.0.0.0:0"));
