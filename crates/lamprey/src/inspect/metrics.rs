@@ -17,7 +17,9 @@ pub use crate::sched::metrics::snapshot::{Metrics, SiteMetrics, WorkerMetrics};
 /// in a row, chosen by when things begin and not by how long they take. Which kinds of threads are in the sample may depend on
 /// when the worker looks for events. So take the distribution from a histogram, and how often something happens from the counts.
 /// Without recorder ([`RuntimeBuilder::recorder`](crate::RuntimeBuilder::recorder)) these histograms are empty.
-/// Parasites that end without having blocked are calls, and no threads here.
+/// Parasites that end without having blocked are calls, and no threads here. A thread that another worker wakes is ready, for these histograms, from the moment
+/// at which its own worker has heard of it; how long that took while a thread held the worker is told by
+/// [`Recording::delays`](crate::inspect::Recording::delays).
 ///
 /// In a simulation everything is measured, by its own clock; its runtimes are not in this list, but `Handle::metrics` tells.
 ///

@@ -16,6 +16,15 @@ impl WorkerShared {
     /// the right to wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         self.note_sent(entry);
+        // SAFETY: the caller's contract.
+        unsafe { self.put_back(entry) }
+    }
+
+    /// [`deliver`](Self::deliver) for what was sent before, and was taken out: it is neither counted nor noted once more.
+    ///
+    /// # Safety
+    /// As for `deliver`.
+    pub(super) unsafe fn put_back(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };
         self.notify();

@@ -98,7 +98,9 @@ impl Source for TimerSource {
         let (now, nanos) = timers.ticks.passed_with_nanos();
         timers.wheel.advance(now, |due| {
             let late = nanos.saturating_sub(Ticks::nanos_of(timers.wheel.now()));
-            worker.remote.measured.timer_late.add(late.try_into().unwrap_or(u64::MAX));
+            let late = late.try_into().unwrap_or(u64::MAX);
+            worker.remote.measured.timer_late.add(late);
+            worker.meter.late.set(late);
             match due {
                 // SAFETY: a linked node's thread is in its blocking call (invariant).
                 Due::Block(thread) => unsafe { worker.interrupt(thread, Woke::TimedOut) },
@@ -106,6 +108,7 @@ impl Source for TimerSource {
                 Due::Level(frame, thread) => unsafe { worker.cancel_level(frame.as_ref(), thread) },
             }
         });
+        worker.meter.late.set(0);
         timers.alarms.ring(now, wakers::wake);
     }
 

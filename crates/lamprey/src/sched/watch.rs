@@ -199,7 +199,7 @@ impl Worker {
             }
             back += 1;
             // SAFETY: taken out, so owned by this call; it goes back to the worker it was sent to.
-            if let Err(entry) = unsafe { remote.deliver(entry) } {
+            if let Err(entry) = unsafe { remote.put_back(entry) } {
                 super::root::refused_at_the_end(entry);
             }
         }

@@ -1,12 +1,13 @@
 //! The critical path of a wait: programs of which it is known beforehand.
 
 use crate::common::{FOREVER, run, within};
-use lamprey::inspect::{Cause, CriticalPath, Spent, ThreadRow, recording, threads};
+use lamprey::inspect::{Cause, CriticalPath, Spent, ThreadRow, What, recording, threads};
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::sync::Mutex;
 use lamprey::{Builder, Runtime, Wait, block, channel, current, parasite, parasite_fn, sleep, yield_now};
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_millis(20);
@@ -133,6 +134,92 @@ fn a_path_goes_through_channels_locks_joins_and_computations() {
             path.to_string().contains("call on a pool of threads, until a thread of a pool had made it"),
             "{path}"
         );
+    });
+}
+
+/// Computes until then: whoever is ready on its worker from an earlier moment on waits for its turn until then at least.
+fn compute_until(end: Instant) {
+    while Instant::now() < end {}
+}
+
+/// How long the thread with this name was ready behind another one that held its worker.
+fn behind(path: &CriticalPath, name: &str, other: &str) -> Duration {
+    spent(path, name, |spent| match spent {
+        Spent::Ready(Some((one, _))) | Spent::Sent(Some((one, _))) => one.name() == Some(other),
+        _ => false,
+    })
+}
+
+#[test]
+fn a_timer_that_a_computation_holds_up_is_told_as_a_wait_for_a_turn() {
+    run(1, || {
+        let path = loop {
+            let begun = Instant::now();
+            let end = begun + 10 * LONG;
+            let sleeper = named("sleeps", move || {
+                sleep(end.saturating_duration_since(Instant::now()));
+                why_since(begun)
+            });
+            until_it_waits("sleeps", Wait::Sleep);
+            let holder = named("holds the worker", move || {
+                let is_in_time = Instant::now() < end;
+                compute_until(end + 10 * LONG);
+                is_in_time
+            });
+            let path = sleeper.join().unwrap();
+            if holder.join().unwrap() {
+                break path;
+            }
+        };
+        assert!(behind(&path, "sleeps", "holds the worker") >= 8 * LONG, "{path:#}");
+        let slept = spent(&path, "sleeps", |spent| matches!(spent, Spent::Waited(Some(Wait::Sleep), _)));
+        assert!(slept <= 12 * LONG, "{path:#}");
+        let delays = recording().delays();
+        let longest = delays.iter().find(|delay| delay.thread.name() == Some("sleeps"));
+        assert!(longest.is_some_and(|delay| delay.waited >= 8 * LONG), "{delays:?}");
+        let metrics = lamprey::Handle::current().unwrap().metrics();
+        assert!(u128::from(metrics.workers[0].wake_to_run.largest()) >= (8 * LONG).as_nanos());
+    });
+}
+
+/// Worker 1, which has nothing to do, looks again and again at what was sent to worker 0.
+#[test]
+fn a_wake_for_a_worker_that_computes_is_told_once() {
+    run(2, || {
+        let (tx, rx) = channel::<()>();
+        let on = |worker, name: &str| Builder::new().worker(worker).name(name);
+        let woken = on(0, "is woken").spawn(move || {
+            let begun = Instant::now();
+            rx.recv().unwrap();
+            why_since(begun)
+        });
+        let woken = woken.unwrap();
+        until_it_waits("is woken", Wait::Recv);
+        let (is_held, end) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
+        let (holds, until) = (is_held.clone(), end.clone());
+        let holder = on(0, "holds the worker").spawn(move || {
+            holds.store(true, Ordering::Relaxed);
+            compute_until(*until.wait());
+        });
+        let sender = on(1, "sends").spawn(move || {
+            while !is_held.load(Ordering::Relaxed) {
+                sleep(Duration::from_millis(1));
+            }
+            tx.send(()).unwrap();
+            end.set(Instant::now() + 10 * LONG).unwrap();
+        });
+        [holder, sender].into_iter().for_each(|host| host.unwrap().join().unwrap());
+        let path = woken.join().unwrap();
+        assert!(behind(&path, "is woken", "holds the worker") >= 8 * LONG, "{path:#}");
+        let recording = recording();
+        let is_sent =
+            |what: &What| matches!(what, What::Sent { thread, .. } if thread.name() == Some("is woken"));
+        // Once at its start, and once when it is woken.
+        let sent = recording.steps().filter(|step| is_sent(&step.what)).count();
+        assert!((1..=2).contains(&sent), "sent {sent} times");
+        let delays = recording.delays();
+        let longest = delays.iter().find(|delay| delay.thread.name() == Some("is woken"));
+        assert!(longest.is_some_and(|delay| delay.waited >= 8 * LONG), "{delays:?}");
     });
 }
 

@@ -11,9 +11,10 @@ use crate::sync_shim::Ordering;
 use std::ptr::{self, NonNull};
 
 impl Worker {
-    /// A thread of this worker has been woken at `now`, or interrupted. The worker records.
-    pub(in crate::sched) fn measure_from_wake(&self, thread: &Thread, now: u64) {
-        mark(thread, now);
+    /// A thread of this worker has been woken at `now`, or interrupted because its time was over so many nanoseconds before. The worker
+    /// records.
+    pub(in crate::sched) fn measure_from_wake(&self, thread: &Thread, now: u64, late: u64) {
+        mark(thread, self.meter.before(late, now));
         // The others may be run by who unblocks them, without a look at the queue.
         if thread.kind == Kind::Host {
             self.meter.marked.set(self.meter.marked.get() + 1);

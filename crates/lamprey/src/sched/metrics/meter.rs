@@ -35,6 +35,8 @@ pub(in crate::sched) struct Meter {
     pub(super) marked: Cell<usize>,
     /// When the running thread began to run, and where it comes from; `None` if that was not seen.
     pub(super) run: Cell<Option<(u64, Origin)>>,
+    /// Nanoseconds since the time was over of which the timers tell a host just now.
+    pub(in crate::sched) late: Cell<u64>,
     /// When the worker last ceased to record.
     pub(super) paused: Cell<u64>,
     /// Ready stackless parasites, each with the moment when it became so; by address.
@@ -51,6 +53,7 @@ impl Meter {
         Self {
             marked: Cell::new(0),
             run: Cell::new(None),
+            late: Cell::new(0),
             paused: Cell::new(0),
             tasks: vec![Cell::new((ptr::null(), 0)); TASKS].into(),
             rate: ((SECOND.as_nanos() << 32) / u128::from(ticks.max(1))) as u64,
@@ -64,6 +67,12 @@ impl Meter {
             return clock::ticks();
         }
         world::with(|world| world.elapsed()).map_or(0, |elapsed| elapsed.as_nanos() as u64)
+    }
+
+    /// So many nanoseconds before a moment.
+    pub(super) fn before(&self, nanos: u64, moment: u64) -> u64 {
+        let ticks = if self.is_simulated { nanos } else { clock::in_ticks(Duration::from_nanos(nanos)) };
+        moment.saturating_sub(ticks)
     }
 
     /// Nanoseconds from one moment to another; 0 if the clocks of two cores disagree.

@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, What};
 use crate::sched::info::ThreadInfo;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// A thread that was ready, and how long it has waited until it ran ([`Recording::delays`]).
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct Delay {
     /// The thread.
     pub thread: ThreadInfo,
-    /// When it was ready: woken, or spawned.
+    /// When it was ready: woken, or spawned; or when its time was over.
     pub since: Instant,
     /// From then until it ran.
     pub waited: Duration,
@@ -36,9 +36,22 @@ impl Recording {
         let mut delays = Vec::new();
         // The threads that are ready, each with the worker that has said so.
         let mut ready = HashMap::<(usize, u64), (usize, Instant)>::new();
+        let mut sent = HashSet::<(usize, u64)>::new();
         for step in &self.steps {
             match &step.what {
-                What::Woken { thread, .. } | What::Spawned { thread, .. } => {
+                // On its way to its worker it is ready, too; there it is woken.
+                What::Sent { thread, .. } => {
+                    ready.entry((step.runtime, thread.id())).or_insert((step.worker, step.at));
+                    sent.insert((step.runtime, thread.id()));
+                }
+                What::Woken { thread, late, .. } => {
+                    let thread = (step.runtime, thread.id());
+                    let since = step.at.checked_sub(*late).unwrap_or(step.at);
+                    if !sent.remove(&thread) || !ready.contains_key(&thread) {
+                        ready.insert(thread, (step.worker, since));
+                    }
+                }
+                What::Spawned { thread, .. } => {
                     ready.insert((step.runtime, thread.id()), (step.worker, step.at));
                 }
                 What::Ran { thread, .. } => {

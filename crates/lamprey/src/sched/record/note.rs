@@ -25,7 +25,8 @@ use std::panic::Location;
 pub(super) enum Act {
     /// The worker went from the other thread to the actor; none of them is its root. The detail is a [`Stop`].
     Switch,
-    /// The actor is ready again, because of the other. The detail is a `thread::Woke`.
+    /// The actor is ready again, because of the other. The detail is a `thread::Woke`. If its time was over, the other's number may be
+    /// the nanoseconds since then.
     Wake,
     /// The actor was sent to the worker whose number is the detail.
     Send,

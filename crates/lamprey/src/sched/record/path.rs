@@ -48,8 +48,9 @@ pub enum Spent {
     /// It waited, and no thread of the runtime has woken it: its time was over, or the kernel, a pool or a kernel thread
     /// outside of the runtime has; or its end is not known, or has not come yet (`None`).
     Waited(Option<Wait>, Option<Cause>),
-    /// It was woken, or spawned, and on its way to the worker where it then ran.
-    Sent,
+    /// It was woken, or spawned, and on its way to the worker where it then ran. With the thread that ran there most of that time, if one did,
+    /// and for how long.
+    Sent(Option<(ThreadInfo, Duration)>),
     /// Steps are missing, so what it did is not known.
     NotRecorded,
 }

@@ -3,6 +3,7 @@
 use super::path::{CriticalPath, Segment, Spent};
 use super::recording::Cause;
 use super::text::{Ago, Spawned};
+use crate::sched::info::ThreadInfo;
 use crate::sched::reason::Wait;
 use std::collections::HashSet;
 use std::fmt;
@@ -50,7 +51,7 @@ impl CriticalPath {
         };
         let sums = [
             ("running", sum(|spent| matches!(spent, Spent::Ran))),
-            ("ready", sum(|spent| matches!(spent, Spent::Ready(_) | Spent::Sent))),
+            ("ready", sum(|spent| matches!(spent, Spent::Ready(_) | Spent::Sent(_)))),
             ("waiting", sum(|spent| matches!(spent, Spent::Waited(..)))),
             ("not recorded", sum(|spent| matches!(spent, Spent::NotRecorded))),
         ];
@@ -76,22 +77,31 @@ impl fmt::Display for Did<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.spent {
             Spent::Ran => f.write_str("ran")?,
-            Spent::Ready(None) => f.write_str("was ready")?,
-            Spent::Ready(Some((other, length))) => {
-                write!(f, "was ready; {length:.1?} of that {other} ran")?;
-            }
+            Spent::Ready(behind) => write!(f, "was ready{}", Behind(behind.as_ref()))?,
             Spent::Waited(wait, cause) => {
                 write!(f, "waited")?;
                 wait.map_or(Ok(()), |wait| write!(f, ": {wait}"))?;
                 self.0.descriptor.map_or(Ok(()), |descriptor| write!(f, ", descriptor {descriptor}"))?;
                 f.write_str(end_of(*wait, *cause))?;
             }
-            Spent::Sent => f.write_str("was on its way to its worker")?,
+            Spent::Sent(behind) => write!(f, "was on its way to its worker{}", Behind(behind.as_ref()))?,
             Spent::NotRecorded => f.write_str("did what is not recorded")?,
         }
         match &self.0.woke {
             Some((other, Some(wait))) => write!(f, ", and woke {other}, which waited: {wait}"),
             Some((other, None)) => write!(f, ", and made {other} ready"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Who ran meanwhile, and for how long.
+struct Behind<'a>(Option<&'a (ThreadInfo, Duration)>);
+
+impl fmt::Display for Behind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((other, length)) => write!(f, "; {length:.1?} of that {other} ran"),
             None => Ok(()),
         }
     }

@@ -68,8 +68,8 @@ pub enum What {
     /// The thread has ended.
     Ended { thread: ThreadInfo },
     /// The thread is ready from now on: `by` has woken it, or, if that is not known, an event loop, another worker, or a
-    /// kernel thread outside of the runtime.
-    Woken { thread: ThreadInfo, by: Option<ThreadInfo>, cause: Cause },
+    /// kernel thread outside of the runtime. If its time was over: `late` by so much.
+    Woken { thread: ThreadInfo, by: Option<ThreadInfo>, cause: Cause, late: Duration },
     /// `by` has woken a thread of another worker, or has sent a new one there. The number of the worker is known up to 254.
     Sent { thread: ThreadInfo, by: Option<ThreadInfo>, to: Option<usize> },
     /// A host that has not started was taken from another worker. The number of that one is known up to 254.
@@ -293,7 +293,9 @@ impl Names {
                     detail if detail == Woke::Cancelled as u8 => Cause::Cancellation,
                     _ => Cause::Wake,
                 };
-                add(note.at, What::Woken { thread, by: other, cause });
+                let late = if cause == Cause::Time && other.is_none() { note.other.number() } else { 0 };
+                let late = Duration::from_nanos(late);
+                add(note.at, What::Woken { thread, by: other, cause, late });
             }
             (Act::Send, Some(thread)) => add(note.at, What::Sent { thread, by: other, to: number }),
             (Act::Spawn, Some(thread)) => add(note.at, What::Spawned { thread, by: other }),

@@ -9,7 +9,7 @@ use crate::sched::parasite::carrier::is_carrier;
 use crate::sched::parasite::task::Task;
 use crate::sched::policy::Why;
 use crate::sched::reason::Wait;
-use crate::sched::thread::{Thread, ThreadState};
+use crate::sched::thread::{Thread, ThreadState, Woke};
 use crate::sched::waiter::Waiter;
 use crate::sched::who::Who;
 use crate::sched::worker::Worker;
@@ -161,8 +161,11 @@ impl Worker {
                 // SAFETY: ready, so alive until it has run; it is of this worker.
                 let thread = unsafe { thread.as_ref() };
                 let (actor, origin) = (self.introduce(thread), origin_of(thread));
-                let at = self.note(Act::Wake, actor, self.doer(), thread.woke.get() as u8, origin);
-                self.measure_from_wake(thread, at);
+                let woke = thread.woke.get();
+                let late = if woke == Woke::TimedOut { self.meter.late.get() } else { 0 };
+                let by = if late == 0 { self.doer() } else { Actor::number_only(late) };
+                let at = self.note(Act::Wake, actor, by, woke as u8, origin);
+                self.measure_from_wake(thread, at, late);
             }
             Who::Task(task) => {
                 let (actor, origin) = self.introduce_task(task);

@@ -144,11 +144,11 @@ impl fmt::Display for What {
             }
             Self::GaveWay { thread } => write!(f, "{thread} gives way"),
             Self::Ended { thread } => write!(f, "{thread} ends"),
-            Self::Woken { thread, by, cause: Cause::Wake } => write!(f, "{thread} is woken{}", By(by)),
+            Self::Woken { thread, by, cause: Cause::Wake, .. } => write!(f, "{thread} is woken{}", By(by)),
             Self::Woken { thread, cause: Cause::Time, .. } => {
                 write!(f, "{thread} is ready: its time is over")
             }
-            Self::Woken { thread, by, cause: Cause::Cancellation } => {
+            Self::Woken { thread, by, cause: Cause::Cancellation, .. } => {
                 write!(f, "{thread} is cancelled{}", By(by))
             }
             Self::Sent { thread, by, to } => write!(f, "{thread} is sent to {}{}", Worker(*to), By(by)),

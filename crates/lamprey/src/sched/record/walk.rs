@@ -168,17 +168,23 @@ impl<'a> Walk<'a> {
                 self.add_ready(&place, step);
                 Some(before(State::IsReady)) // to where it was sent from
             }
+            (What::Woken { cause: Cause::Time, late, .. }, State::IsReady | State::AsNoted) => {
+                let due = self.due(&place, index, *late);
+                self.add_ready_since(&place, due, step.worker);
+                Some(Place { at: due, ..before(State::Waits(Some(Cause::Time))) })
+            }
             (What::Woken { by, cause, .. }, State::IsReady | State::AsNoted) => {
                 self.add_ready(&place, step);
                 match by {
-                    Some(by) if *cause != Cause::Time && by.id() != place.thread.id() => {
+                    Some(by) if by.id() != place.thread.id() => {
                         self.follow(before(State::Waits(Some(*cause))), Some(by), step)
                     }
                     _ => Some(before(State::Waits(Some(*cause)))),
                 }
             }
-            (What::Sent { by, .. }, _) => {
-                self.add(&place, step.at, Spent::Sent);
+            (What::Sent { by, to, .. }, _) => {
+                let behind = to.and_then(|to| self.busiest(&place, step.at, to));
+                self.add(&place, step.at, Spent::Sent(behind));
                 self.follow(before(State::Waits(None)), by.as_ref(), step)
             }
             (What::Blocked { .. } | What::Reified { .. }, State::IsReady) => self.attached(place, index),
@@ -225,8 +231,22 @@ impl<'a> Walk<'a> {
     }
 
     fn add_ready(&mut self, place: &Place, since: &Step) {
-        let behind = self.busiest(place, since);
-        self.add(place, since.at, Spent::Ready(behind));
+        self.add_ready_since(place, since.at, since.worker);
+    }
+
+    /// It was ready from `since` on, on `worker` at first.
+    fn add_ready_since(&mut self, place: &Place, since: Instant, worker: usize) {
+        let worker =
+            self.steps.get(place.before).filter(|_| self.runs_at(place)).map_or(worker, |ran| ran.worker);
+        let behind = self.busiest(place, since, worker);
+        self.add(place, since, Spent::Ready(behind));
+    }
+
+    /// When the time of the thread of `place` was over that the step `index` tells it of so much later: after it began to wait.
+    fn due(&self, place: &Place, index: usize, late: Duration) -> Instant {
+        let at = self.steps[index].at;
+        let began = self.last(&place.thread, index).map_or(self.from, |(_, step)| step.at);
+        at.checked_sub(late).map_or(began, |due| due.max(began)).min(at)
     }
 
     /// Goes on with `by`, who has made the thread of `place` ready by `step`; if that is not known, with itself.
@@ -325,10 +345,9 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Who ran most of the time between a step and `place`, on the worker where the thread of `place` runs next.
-    fn busiest(&self, place: &Place, since: &Step) -> Option<(ThreadInfo, Duration)> {
-        let begin = since.at.max(self.from);
-        let worker = self.steps.get(place.before).filter(|_| self.runs_at(place)).unwrap_or(since).worker;
+    /// Who ran most of the time on `worker`, from `since` to `place`.
+    fn busiest(&self, place: &Place, since: Instant, worker: usize) -> Option<(ThreadInfo, Duration)> {
+        let begin = since.max(self.from);
         let mut ran = HashMap::<u64, (ThreadInfo, Duration)>::new();
         let mut until = place.at;
         let before = self.steps[..place.before].iter().rev().filter(|step| step.runtime == self.runtime);
