@@ -3,8 +3,8 @@
     gdb -p PID -batch -x tools/gdb_hosts.py -ex 'lamprey-hosts bt'
     gdb PROGRAM CORE -batch -x tools/gdb_hosts.py -ex lamprey-hosts -ex lamprey-parasites -ex 'lamprey-bt 7'
 
-    lamprey-hosts [bt]   started hosts, and stackful parasites that have blocked; with `bt`, their stacks
-    lamprey-bt N         the stack of the host with this number
+    lamprey-hosts [bt]   started hosts, and stackful parasites that have blocked; with `bt`, the innermost calls on their stacks
+    lamprey-bt N         the stack of the host with this number, whole
     lamprey-parasites    stackless parasites
 
 For programs with symbols; types and lines are not needed (without lines the stacks have only names). Nothing is called or changed in the
@@ -21,6 +21,7 @@ import gdb.unwinder
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lamprey_threads
 
+# The calls that `lamprey-hosts bt` shows.
 CALLS = 24
 
 
@@ -82,14 +83,14 @@ class Suspended(gdb.unwinder.Unwinder):
             info.add_saved_register(name, gdb.Value(word.to_bytes(8, "little"), kind))
         return info
 
-    def walk(self, registers):
+    def walk(self, registers, most):
         stack = "sp" if machine() == "aarch64" else "rsp"
         frame = gdb.newest_frame()
         self.innermost = tuple(int(frame.read_register(name)) & lamprey_threads.NONE for name in (stack, "pc"))
         self.registers, self.enabled = registers, True
         gdb.invalidate_cached_frames()
         try:
-            told = gdb.execute(f"bt {CALLS}", to_string=True)
+            told = gdb.execute(f"bt {most}", to_string=True)
         except gdb.error as error:
             told = f"#1 no stack: {error}\n"
         finally:
@@ -97,6 +98,7 @@ class Suspended(gdb.unwinder.Unwinder):
             gdb.invalidate_cached_frames()
         # Without the kernel thread's own frame.
         print("".join(line + "\n" for line in told.splitlines() if not line.startswith("#0 ")), end="")
+        return sum(line.startswith("#") for line in told.splitlines())
 
 
 class FrameId:
@@ -108,14 +110,16 @@ UNWINDER = Suspended()
 gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
 
 
-def show_stack(threads, host):
+def show_stack(threads, host, most=""):
     if not host.is_running:
-        return UNWINDER.walk(lamprey_threads.registers(threads.machine, read, host.sp))
+        if UNWINDER.walk(lamprey_threads.registers(threads.machine, read, host.sp), most) == most:
+            print(f"    and more: lamprey-bt {host.id}")
+        return
     for thread in gdb.selected_inferior().threads():
         if host.worker.tid in thread.ptid:
             before = gdb.selected_thread()
             thread.switch()
-            gdb.execute(f"bt {CALLS}")
+            gdb.execute(f"bt {most}")
             before.switch()
             return
     print("    the kernel thread of its worker is not there")
@@ -135,12 +139,12 @@ class Hosts(gdb.Command):
                     count += 1
                     print(host)
                     if argument == "bt":
-                        show_stack(threads, host)
+                        show_stack(threads, host, CALLS)
         print(f"{count} host{'' if count == 1 else 's'}")
 
 
 class Backtrace(gdb.Command):
-    """lamprey-bt N: the stack of the host with this number."""
+    """lamprey-bt N: the stack of the host with this number, whole."""
 
     def __init__(self):
         super().__init__("lamprey-bt", gdb.COMMAND_STACK)

@@ -41,6 +41,7 @@ def how_to_find(program):
     )
 
 TABLE = "lamprey::sched::inspect::layout::TABLE"
+# The calls that `lamprey-hosts bt` shows.
 CALLS = 24
 # Numbers of kernel threads are smaller.
 FIRST_THREAD = 1 << 32
@@ -141,16 +142,19 @@ def plain(name):
     return re.sub(r"(^|::)_(?=[<{])", r"\1", name).replace("..", "::")
 
 
-def show_stack(process, host, result):
+def show_stack(process, host, result, most=None):
     tid = host.worker.tid if host.is_running else FIRST_THREAD + host.id
     thread = process.GetThreadByID(tid)
     if not thread.IsValid():
         result.AppendMessage("    its stack cannot be shown")
         return
-    for frame in list(thread.frames)[:CALLS]:
+    frames = list(thread.frames)
+    for frame in frames[:most]:
         line, name = frame.GetLineEntry(), frame.GetDisplayFunctionName() or hex(frame.pc)
         at = f" at {line.GetFileSpec().fullpath}:{line.GetLine()}" if line.IsValid() else ""
         result.AppendMessage(f"#{frame.idx:<2} {plain(name)}{at}")
+    if len(frames[:most]) < len(frames):
+        result.AppendMessage(f"    and more: lamprey-bt {host.id}")
 
 
 def command(act):
@@ -169,7 +173,7 @@ def hosts(process, argument, result):
     for host in found:
         result.AppendMessage(str(host))
         if argument == "bt":
-            show_stack(process, host, result)
+            show_stack(process, host, result, CALLS)
     result.AppendMessage(f"{len(found)} host{'' if len(found) == 1 else 's'}")
 
 

@@ -27,6 +27,12 @@ impl MadeInDebug {
         }
     }
 
+    /// Its number, unique in the process.
+    #[cfg(all(debug_assertions, not(loom)))]
+    pub(crate) fn number(&self) -> u32 {
+        self.made.number()
+    }
+
     /// `reason`, for the object that has this part.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn on(&self, reason: Wait) -> On {

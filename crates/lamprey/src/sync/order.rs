@@ -125,6 +125,7 @@ mod watched {
     /// The part of a lock that lists and graph refer to.
     #[derive(Debug)]
     pub(super) struct Lock {
+        /// As other reports have it.
         pub(super) number: usize,
         /// The number of exclusive releases: an entry of a list that has another number is stale. That
         /// happens if a guard was dropped on another thread, or was forgotten and its lock dropped.
@@ -134,8 +135,6 @@ mod watched {
         /// Set once it was reported that a thread took this lock while it held it.
         pub(super) taken_twice: AtomicBool,
     }
-
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
 
     impl Lock {
         pub(super) fn turn(&self) -> usize {
@@ -207,8 +206,7 @@ mod watched {
         fn lock(&self) -> &Arc<Lock> {
             let lock = self.lock.get_or_init(|| {
                 Arc::new(Lock {
-                    // Relaxed: the numbers must only be unique.
-                    number: NEXT.fetch_add(1, Ordering::Relaxed),
+                    number: self.made.number() as usize,
                     turn: AtomicUsize::new(0),
                     place: AtomicUsize::new(0),
                     taken_twice: AtomicBool::new(false),

@@ -559,3 +559,47 @@ fn transactional_variables_are_named_by_where_they_were_made() {
         [buyer, waits].into_iter().for_each(|host| host.join().unwrap());
     });
 }
+
+/// They are events of one branch, but not to who reads a report.
+#[test]
+fn locks_that_are_awaited_are_no_choice() {
+    run(2, || {
+        let line = line!();
+        let mutex = Arc::new(Mutex::new(()));
+        let table = Arc::new(RwLock::new(()));
+        let seats = Arc::new(Semaphore::new(0));
+        let (held, written) = (mutex.lock().unwrap(), table.write().unwrap());
+        let (of_lock, of_read, of_write, of_seat) =
+            (mutex.clone(), table.clone(), table.clone(), seats.clone());
+        let awaiting = [
+            named("awaits a lock", async move { drop(of_lock.lock_async().await) }),
+            named("awaits a read", async move { drop(of_read.read_async().await) }),
+            named("awaits a write", async move { drop(of_write.write_async().await) }),
+            named("awaits a seat", async move { drop(of_seat.acquire_async(1).await) }),
+        ];
+        let (rx, other) = (channel::<u8>().1, channel::<u8>());
+        let chooses = named("awaits one of two", async move {
+            let _other = &other;
+            choose((other.1.recv_evt().wrap(drop), timeout(Duration::from_secs(600)))).await;
+            drop(rx);
+        });
+        let expected = [
+            ("awaits a lock", Wait::Lock, line + 1),
+            ("awaits a read", Wait::Read, line + 2),
+            ("awaits a write", Wait::Write, line + 2),
+            ("awaits a seat", Wait::Permit, line + 3),
+        ];
+        for (name, wait, line) in expected {
+            let row = row_of(name, wait);
+            if cfg!(debug_assertions) {
+                let place = row.on()[0].site().unwrap().to_string();
+                assert!(place.starts_with(&site(line)), "{row}");
+            }
+        }
+        row_of("awaits one of two", Wait::Choice);
+        drop((held, written));
+        seats.add_permits(1);
+        awaiting.into_iter().for_each(|parasite| parasite.join().unwrap());
+        chooses.cancel_and_join().unwrap_err();
+    });
+}

@@ -19,7 +19,8 @@ use super::{Branch, Choice, ChoiceRef, Offered, Polls, Steps};
 #[cfg(not(loom))]
 use super::{now, sync::Ended};
 use crate::events::Event;
-use crate::sched::{self, Wait, Waiter};
+use crate::sched::parts::{Part, Told};
+use crate::sched::{self, On, Wait, Waiter};
 #[cfg(not(loom))]
 use crate::sleep::Sleep;
 use crate::sync_shim::left_out;
@@ -45,6 +46,18 @@ enum Stage {
     Done,
 }
 
+/// What is waited for: if only one branch has something to tell, that (`lock_async` is no choice to who reads a report).
+fn on(branch: &dyn Steps) -> On {
+    let (mut only, mut count) = (On::from(Wait::Choice), 0);
+    branch.tell(&mut Told(&mut |part| {
+        count += 1;
+        if let Part::On(on) = part {
+            only = on;
+        }
+    }));
+    if count == 1 { only } else { Wait::Choice.into() }
+}
+
 /// How far a synchronisation is. Its functions are compiled once for all events; the branch is the same in
 /// each call.
 struct Progress {
@@ -68,7 +81,7 @@ impl Progress {
                 return Poll::Ready(());
             }
         }
-        let waiter = self.waiter(cx);
+        let waiter = self.waiter(branch, cx);
         self.choice.reopen(Some(waiter));
         self.stage.set(Stage::Offered);
         // SAFETY: branch and choice are pinned with the future; withdrawn before it is dropped, or below
@@ -82,8 +95,8 @@ impl Progress {
         Poll::Ready(())
     }
 
-    fn waiter(&self, cx: &Context<'_>) -> Waiter {
-        Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice.into())
+    fn waiter(&self, branch: &dyn Steps, cx: &Context<'_>) -> Waiter {
+        Waiter::of_node(cx, (&raw const self.choice).addr(), on(branch))
     }
 
     /// A poll in the stage Offered, without a decision: perhaps by another task, or because a future or a
@@ -98,7 +111,7 @@ impl Progress {
                 return if branch.attempt(Some(cx)) { Poll::Ready(()) } else { self.wait(branch, cx) };
             }
         } else {
-            let waiter = self.waiter(cx);
+            let waiter = self.waiter(branch, cx);
             let old = self.choice.renew(waiter);
             // SAFETY: from `of_node`, and no longer in the choice, or never put there; not used again.
             unsafe { old.unwrap_or(waiter).forget_of_node() };

@@ -132,7 +132,7 @@ impl Object {
                 Some(object.unwrap_or(Self::unknown(reason)))
             }
             // What every task begins with.
-            Part::Noted(Wait::Suspend | Wait::Future, _) => None,
+            Part::Noted(Wait::Future, _) => None,
             Part::Noted(wait, origin) => {
                 Some(origin.map_or(Self::unknown(wait), |origin| Self::made(wait, origin)))
             }

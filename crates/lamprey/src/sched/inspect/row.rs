@@ -259,8 +259,8 @@ impl ThreadRow {
         match self.wait {
             Some(wait) => write!(f, ", waits: {wait}")?,
             None if self.thread.id() == 0 => {}
-            None if self.stack.is_empty() => f.write_str(", waits for its worker")?,
-            None => f.write_str(", runs")?,
+            None if self.held.is_some() => f.write_str(", runs")?,
+            None => f.write_str(", is ready")?,
         }
         if let Some(held) = self.held {
             write!(f, " for {held:.1?}")?;

@@ -174,7 +174,7 @@ impl Life {
             shared: AtomicU8::new(shared),
             flags: Cell::new(0),
             #[cfg(not(loom))]
-            reason: AtomicU8::new(Wait::Suspend as u8),
+            reason: AtomicU8::new(Wait::Future as u8),
             #[cfg(not(loom))]
             noted: Noted::new(),
             #[cfg(loom)]

@@ -152,7 +152,7 @@ impl Graph {
             );
         }
         text.push_str(
-            " threads that do this at the same time wait for each other for ever. Take these locks in one order everywhere, or \
+            " threads that do this at the same time wait for each other for ever, unless something else keeps them apart. Take these locks in one order everywhere, or \
              drop the first guard before the second lock",
         );
         text

@@ -37,11 +37,16 @@ impl Report {
     }
 
     fn print(self) {
+        let what_led_here = || what_led_to("stuck-worker", &[(self.runtime, self.thread.id)]);
+        // Its times are told from now: to read the program's symbols, below, takes long.
+        let is_certain = self.why != Why::MayHaveTheLock;
+        let before = is_certain.then(what_led_here);
         let found = blocking_call::find(&self.thread.stack);
         let is_lock = self.sleeps && matches!(&found, Found::Call(call) if call.is_lock);
-        if self.why == Why::MayHaveTheLock && !is_lock {
+        if !is_certain && !is_lock {
             return;
         }
+        let before = before.unwrap_or_else(what_led_here);
         let Self { thread, since, waiting, .. } = &self;
         let worker = thread.worker;
         let behind =
@@ -64,7 +69,6 @@ impl Report {
         });
         let holders = fmt::from_fn(|f| if is_lock { self.write_holders(f) } else { Ok(()) });
         let stack = Stack::new(thread.stack.clone(), 0);
-        let before = what_led_to("stuck-worker", &[(self.runtime, thread.id)]);
         crate::bug::say!(
             "worker {worker} has been held up for {} by {thread}{behind}.\n{does}{holders}\n{}{before}",
             Span(*since),
