@@ -15,7 +15,7 @@ check() {
         grep -E '^parasite `debugged::listen::\{\{closure\}\}` of worker [0-9].*waits: receive on a channel' "$out" &&
         grep -E '^parasite `a parasite` \(debugged::listen' "$out" &&
         ! grep 'cannot add command' "$out" &&
-        grep -E '^#[0-9]+ .*wait_in_a_call.*debugged/main.rs:12' "$out" || {
+        grep -E '^#[0-9]+ .*wait_in_a_call.*debugged/main.rs:14' "$out" || {
         cat "$out"
         echo "$1 does not find them"
         exit 1
