@@ -53,6 +53,8 @@ fn what_is_no_request_is_refused_with_the_reason() {
         ("/api/v1/threads?limit=1001", 400, "limit=1001: at most 1000"),
         ("/api/v1/recording?format=gif", 400, "format=gif"),
         ("/api/v1/recording?format=why&thread=me", 400, "thread=me"),
+        ("/api/v1/recording?format=why&thread=999999999", 404, "nothing is recorded of this thread"),
+        ("/api/v1/recording?thread=3", 400, "`thread` goes with format=why"),
         ("/api/v1/metrics", 404, "metrics"),
     ] {
         refused(&ask(server.addr(), request(path, "Connection: close\r\n").as_bytes()), status, part);

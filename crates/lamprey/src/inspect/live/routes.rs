@@ -120,7 +120,16 @@ fn metrics(endpoint: &Endpoint) -> Result<Answer, Answer> {
 }
 
 fn recorded(request: &Request) -> Result<Answer, Answer> {
-    match request.value("format").unwrap_or("text") {
+    let format = request.value("format").unwrap_or("text");
+    let of_one =
+        ["thread", "runtime"].into_iter().find(|name| format != "why" && request.value(name).is_some());
+    if let Some(name) = of_one {
+        return Err(Answer::error(
+            400,
+            format!("`{name}` goes with format=why: the others tell of all threads"),
+        ));
+    }
+    match format {
         "text" => Ok(Answer::text(format!("{:#}", recording()))),
         "perfetto" => Ok(Answer::new(JSON, perfetto::trace(&recording()).into_bytes())),
         #[cfg(feature = "dial9")]
@@ -138,7 +147,11 @@ fn recorded(request: &Request) -> Result<Answer, Answer> {
                 Some(Ok(runtime)) => recording().seen_from(runtime),
                 Some(Err(_)) => return Err(Answer::error(400, "runtime=N: write a number".to_owned())),
             };
-            Ok(Answer::text(format!("{}\n", recording.why(thread, ..))))
+            let path = recording.why(thread, ..);
+            match path.thread() {
+                Some(_) => Ok(Answer::text(format!("{path}\n"))),
+                None => Err(Answer::error(404, path.to_string())),
+            }
         }
         format => Err(Answer::error(400, format!("format={format}: write text, why, perfetto or dial9"))),
     }
