@@ -54,7 +54,7 @@ export function details(page, box) {
         say(await getText('recording', { format: 'why', thread, runtime }));
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        say(error.status === 404 ? 'This program does not tell.' : error.message);
+        say(error.message);
       }
     };
     const button = el('button', { type: 'button', class: 'why', onclick: ask }, path ? 'Ask again' : 'Show its critical path');
