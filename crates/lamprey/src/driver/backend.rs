@@ -51,13 +51,14 @@ impl Io {
     /// # Errors
     /// `InvalidInput` for another `LAMPREY_IO` than `epoll`, `uring`, `auto`; [`check`](Self::check)'s, if io_uring was
     /// demanded and cannot be used.
-    pub(crate) fn resolve(self) -> io::Result<Self> {
+    pub(crate) fn resolve(self) -> io::Result<Chosen> {
         let wanted = if self == Self::Auto { Self::from_environment()? } else { self };
-        match wanted {
-            Self::Auto if probe().is_ok() => Ok(Self::Uring),
-            Self::Auto => Ok(Self::Epoll),
-            wanted => wanted.check().map(|()| wanted),
-        }
+        let io = match wanted {
+            Self::Auto if probe().is_ok() => Self::Uring,
+            Self::Auto => Self::Epoll,
+            wanted => wanted.check().map(|()| wanted)?,
+        };
+        Ok(Chosen { io, is_demanded: wanted != Self::Auto })
     }
 
     /// The environment variable that stands behind `Auto`.
@@ -83,13 +84,41 @@ impl Io {
             _ => None,
         }
     }
+}
 
-    /// What makes the event loop of a worker. (`self` is [resolved](Self::resolve).)
+/// The event loops of a runtime.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chosen {
+    /// Not `Auto`.
+    pub(crate) io: Io,
+    /// The program or its user has asked for no other.
+    is_demanded: bool,
+}
+
+impl Chosen {
+    pub(crate) const EPOLL: Self = Self { io: Io::Epoll, is_demanded: true };
+
+    /// Makes the event loop of a worker. A ring takes memory that a user may lock (`ulimit -l`), some 85 KiB, which may be used up by then: a worker
+    /// without one does with epoll, as each worker has its own.
+    ///
+    /// # Errors
+    /// The kernel's, if it is out of descriptors or memory.
     pub(crate) fn make(self) -> io::Result<Box<dyn Source>> {
-        Ok(match self {
-            Self::Uring => Box::new(Uring::new()?),
-            Self::Auto | Self::Epoll => Box::new(Epoll::new()?),
-        })
+        let epoll = || Epoll::new().map(|epoll| Box::new(epoll) as Box<dyn Source>);
+        match self.io {
+            Io::Uring => match Uring::new() {
+                Ok(uring) => Ok(Box::new(uring)),
+                Err(error) if error.kind() != io::ErrorKind::OutOfMemory => Err(error),
+                Err(error) if self.is_demanded => {
+                    let text = format!(
+                        "no ring of io_uring for a worker: {error} (see `ulimit -l`; LAMPREY_IO=auto does without)"
+                    );
+                    Err(io::Error::new(error.kind(), text))
+                }
+                Err(_) => epoll(),
+            },
+            Io::Auto | Io::Epoll => epoll(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starts the workers of a runtime, each with its timers and its event loop, and pools of threads for all of them.
 
-use super::backend::Io;
+use super::backend::Chosen;
 use super::pool::{self, Limits, Pools, Shares};
 use super::reactor::Reactor;
 use crate::kernel::fork;
@@ -32,8 +32,8 @@ pub(crate) struct Launch {
     pub(crate) sources: Vec<SourceFactory>,
     /// Those that have kernel threads of their own.
     pub(crate) source_threads: Vec<SourceFactory>,
-    /// What is behind sockets and files, [resolved](Io::resolve).
-    pub(crate) io: Io,
+    /// What is behind sockets and files.
+    pub(crate) io: Chosen,
     pub(crate) options: Options,
     /// The cores that the workers are pinned to, in turn; none if they are not.
     pub(crate) cores: Vec<usize>,

@@ -439,7 +439,7 @@ impl RuntimeBuilder {
             cores: self.affinity.resolve()?,
         });
         let shared = coop::tried(launched, Result::is_err)?;
-        Ok(Runtime { shared, io, is_over: false })
+        Ok(Runtime { shared, io: io.io, is_over: false })
     }
 }
 

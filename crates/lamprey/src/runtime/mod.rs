@@ -194,7 +194,8 @@ impl Runtime {
         self.shared.metrics()
     }
 
-    /// What is behind the sockets and files of this runtime: epoll or io_uring.
+    /// What is behind the sockets and files of this runtime: epoll or io_uring. Of a runtime with [`Io::Auto`] a worker for whose ring there was no memory that may be
+    /// locked (`ulimit -l`) has epoll all the same.
     pub fn io(&self) -> Io {
         self.io
     }

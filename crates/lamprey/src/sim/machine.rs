@@ -3,7 +3,7 @@
 use super::bell::Bell;
 use super::ready::{Deferred, WorkerId};
 use super::run::Run;
-use crate::driver::Io;
+use crate::driver::backend::Chosen;
 use crate::driver::launch::{Launch, launch_virtual};
 use crate::driver::pool::Limits;
 use crate::sched::coop;
@@ -89,7 +89,7 @@ impl Node {
             policy: Some(Arc::new(|| Box::new(Deferred::make()))),
             sources: vec![bell],
             source_threads: Vec::new(),
-            io: Io::Epoll,
+            io: Chosen::EPOLL,
             options: Options { panics, offering: false, simulated: true, ..Options::default() },
             cores: Vec::new(),
         }

@@ -109,3 +109,58 @@ fn a_forked_process_has_rings_of_its_own() {
     let output = child(NAME, "auto");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Refuses rings with as many entries as those of workers, as the kernel does when the user may lock no more memory. (A small one is still made.)
+fn refuse_rings_of_workers() {
+    let filter = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut program = [
+        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the system call
+        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 3, libc::SYS_io_uring_setup as u32),
+        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 16), // its first argument
+        filter(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, 64),
+        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOMEM as u32),
+        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the program is valid during the calls.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program), 0);
+    }
+}
+
+#[test]
+fn a_worker_without_memory_for_a_ring_has_epoll() {
+    const NAME: &str = "a_worker_without_memory_for_a_ring_has_epoll";
+    if role().is_some() {
+        let before = Runtime::builder().workers(1).build().unwrap();
+        refuse_rings_of_workers();
+        for runtime in [before, Runtime::builder().workers(2).build().unwrap()] {
+            runtime.run(|| {
+                assert!(lamprey::fs::read_to_string("Cargo.toml").unwrap().contains("lamprey"));
+                let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
+                let address = listener.local_addr().unwrap();
+                let echo = lamprey::spawn(move || {
+                    let (mut peer, _) = listener.accept().unwrap();
+                    let mut text = [0; 4];
+                    std::io::Read::read_exact(&mut peer, &mut text).unwrap();
+                    std::io::Write::write_all(&mut peer, &text).unwrap();
+                });
+                let mut stream = lamprey::net::TcpStream::connect(address).unwrap();
+                std::io::Write::write_all(&mut stream, b"ring").unwrap();
+                let mut text = [0; 4];
+                std::io::Read::read_exact(&mut stream, &mut text).unwrap();
+                assert_eq!(&text, b"ring");
+                echo.join().unwrap();
+            });
+        }
+        if Io::Uring.check().is_ok() {
+            let refused = Runtime::builder().io(Io::Uring).build().map(drop).unwrap_err();
+            assert_eq!(refused.kind(), std::io::ErrorKind::OutOfMemory);
+            assert!(refused.to_string().contains("ulimit -l"), "{refused}");
+        }
+        return;
+    }
+    let output = child(NAME, "auto");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
