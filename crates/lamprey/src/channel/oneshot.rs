@@ -221,7 +221,7 @@ impl<T> Future for ClosedFuture<'_, T> {
         if self.0.is_refused() {
             return Poll::Ready(());
         }
-        let waiter = Waiter::of(cx, self.0.cell().made.on(Wait::Recv)).keep();
+        let waiter = Waiter::of(cx, self.0.cell().on()).keep();
         self.0.is_watching = self.0.cell().watch(waiter);
         if self.0.is_watching {
             return Poll::Pending;
@@ -281,7 +281,7 @@ impl<T> Receiver<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn on(&self) -> On {
         // SAFETY: alive until this side has ended.
-        self.0.map_or(Wait::Recv.into(), |cell| unsafe { cell.as_ref() }.made.on(Wait::Recv))
+        self.0.map_or(Wait::Recv.into(), |cell| unsafe { cell.as_ref() }.on())
     }
 
     /// Takes back a waiter that a future has left; false if the sender has ended.

@@ -313,7 +313,9 @@ impl<T> SwapChannel<T> {
     ///
     /// # Blocking
     /// After meeting its partner it waits, if necessary by blocking the thread, for the answer. That comes
-    /// at once, unless the partner is a future that is not polled. A task of a single-threaded executor that
+    /// at once, unless the partner is a future that is not polled, or withdraws in that moment because it is cancelled or its time is
+    /// over: then this swap waits for another partner, and the other events of its choice, a timeout among them, are not
+    /// asked any more. Where that matters, use [`swap_timeout`](Self::swap_timeout). A task of a single-threaded executor that
     /// swaps with another task of it must use [`swap_async`](Self::swap_async). Two swaps on one channel in
     /// one [`choose_all`](crate::event::choose_all) may meet each other, and then wait for ever: each waits
     /// for an answer from its own caller.

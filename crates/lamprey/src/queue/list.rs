@@ -56,15 +56,17 @@ impl<T> List<T> {
         // SAFETY: alive (contract).
         let entry = unsafe { node.as_ref() };
         debug_assert!(!entry.is_linked());
+        let oldest = self.first.get();
         // SAFETY: a non-null `first` is a linked node, alive by the contract it was pushed under.
-        let Some(first) = (unsafe { self.first.get().as_ref() }) else {
+        let Some(first) = (unsafe { oldest.as_ref() }) else {
             entry.prev.set(node.as_ptr());
             entry.next.set(node.as_ptr());
             return self.first.set(node.as_ptr());
         };
         let last = first.prev.replace(node.as_ptr());
         entry.prev.set(last);
-        entry.next.set(first);
+        // Not made from `first`: who has pushed it may have more behind the node, and reaches that through this pointer.
+        entry.next.set(oldest);
         // SAFETY: `last` is linked, so alive.
         unsafe { &*last }.next.set(node.as_ptr());
     }

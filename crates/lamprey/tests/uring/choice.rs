@@ -164,3 +164,44 @@ fn a_worker_without_memory_for_a_ring_has_epoll() {
     let output = child(NAME, "auto");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Refuses `io_uring_register` to all threads of this process, which has rings already.
+fn refuse_to_register() {
+    let filter = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut program = [
+        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the system call
+        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_register as u32),
+        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the program is valid during the calls.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        let (set, all) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_TSYNC);
+        assert_eq!(libc::syscall(libc::SYS_seccomp, set, all, &raw const program), 0);
+    }
+}
+
+/// What is in flight cannot be given up then, and the kernel may still write to its memory.
+#[test]
+fn a_runtime_that_cannot_end_its_operations_says_so() {
+    const NAME: &str = "a_runtime_that_cannot_end_its_operations_says_so";
+    if role().is_some() {
+        let runtime = Runtime::builder().workers(1).io(Io::Uring).build().unwrap();
+        runtime.run(|| {
+            let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            drop(lamprey::spawn(move || listener.accept().map(drop)));
+            lamprey::sleep(std::time::Duration::from_millis(50));
+            refuse_to_register();
+        });
+        drop(runtime);
+        return;
+    }
+    if Io::Uring.check().is_err() {
+        return;
+    }
+    let output = within(FOREVER, || child(NAME, "auto"));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains("LAMPREY_IO=epoll does without it"), "{text}");
+}

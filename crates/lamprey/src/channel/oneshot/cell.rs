@@ -38,8 +38,8 @@
 //! `model::oneshot` (loom, with broken variants), `tests/channel/oneshot.rs`.
 
 use crate::queue::inbox::Linked;
-use crate::sched::Waiter;
 use crate::sched::noted::MadeInDebug;
+use crate::sched::{On, Wait, Waiter};
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -49,7 +49,8 @@ pub(super) struct OneshotCell<T> {
     word: AtomicPtr<()>,
     value: UnsafeCell<MaybeUninit<T>>,
     watcher: UnsafeCell<Option<Waiter>>,
-    pub(super) made: MadeInDebug,
+    /// In a cell, as all fields are or are atomic: the receiver may free the memory while a call of the sender with `&self` ends.
+    made: std::cell::UnsafeCell<MadeInDebug>,
 }
 
 const SENT: usize = 1;
@@ -98,9 +99,16 @@ impl<T> OneshotCell<T> {
             word: AtomicPtr::new(ptr::null_mut()),
             value: UnsafeCell::new(MaybeUninit::uninit()),
             watcher: UnsafeCell::new(None),
-            made: MadeInDebug::new(),
+            made: std::cell::UnsafeCell::new(MadeInDebug::new()),
         };
         NonNull::from(Box::leak(Box::new(cell)))
+    }
+
+    /// What the receiver waits for.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn on(&self) -> On {
+        // SAFETY: written only when the cell was made.
+        unsafe { &*self.made.get() }.on(Wait::Recv)
     }
 
     /// Sender.

@@ -41,6 +41,9 @@ pub(super) const ENTRIES: u32 = 256;
 /// The places for completions that have not been taken.
 const COMPLETIONS: u32 = 4096;
 
+/// How often, about once in a millisecond, a worker that ends asks the kernel to give operations up, which refuses that; they may end by themselves.
+const PATIENCE: u32 = 1000;
+
 /// A ring of io_uring.
 pub(crate) struct Ring {
     pub(super) uring: IoUring,
@@ -150,7 +153,7 @@ impl Ring {
         let right = self.service.hold();
         // SAFETY: the owner's kernel thread, of which no thread is left to add entries.
         self.withdraw(unsafe { self.entries.close() });
-        let mut found = Vec::new();
+        let (mut found, mut refused) = (Vec::new(), 0);
         loop {
             self.take(&mut found);
             completion::dispatch(&mut found);
@@ -158,7 +161,16 @@ impl Ring {
                 break;
             }
             // Each time: those that were still in the queue of entries are found only now.
-            let _ = self.uring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
+            let given_up =
+                self.uring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
+            if let Err(error) = given_up.as_ref()
+                && is_refusal(error)
+            {
+                refused += 1;
+                if refused > PATIENCE {
+                    gone(error);
+                }
+            }
             match self.enter(1, Some(Duration::from_millis(1))) {
                 Err(error) if is_fatal(&error) => gone(&error),
                 _ => {}
@@ -229,6 +241,11 @@ pub(super) fn build(entries: u32, completions: u32) -> io::Result<IoUring> {
 /// False for the errors after which the kernel works on: a signal, the end of the time, a shortage.
 pub(super) fn is_fatal(error: &io::Error) -> bool {
     !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY))
+}
+
+/// A filter that was installed after the start refuses the call.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS))
 }
 
 /// The kernel refuses to work on a ring, and may still write to what operations name.

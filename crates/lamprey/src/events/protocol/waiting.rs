@@ -47,6 +47,7 @@ enum Stage {
 }
 
 /// What is waited for: if only one branch has something to tell, that (`lock_async` is no choice to who reads a report).
+#[cfg_attr(loom, allow(irrefutable_let_patterns, reason = "the models have one kind of part"))]
 fn on(branch: &dyn Steps) -> On {
     let (mut only, mut count) = (On::from(Wait::Choice), 0);
     branch.tell(&mut Told(&mut |part| {
