@@ -1,7 +1,7 @@
 //! All the ways in which a connection ends, or is not made.
 
 use super::{pattern, serve_on, server};
-use lamprey::net::{Shutdown, TcpListener, TcpStream};
+use lamprey::net::{Shutdown, TcpListener, TcpSocket, TcpStream};
 use lamprey::sim::{self, Link, Machine};
 use lamprey::{Runtime, channel};
 use std::io::{ErrorKind, Read, Write};
@@ -308,4 +308,23 @@ fn a_connection_that_is_closed_at_once_after_it_was_made_is_reset() {
     for seed in 0..5 {
         assert_eq!(Runtime::simulated(seed).run(ends), real);
     }
+}
+
+/// How many connections a socket takes that nobody accepts, for small queues.
+fn taken() -> Vec<usize> {
+    let taken = |backlog: u32| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(backlog).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok();
+        (0..5).map_while(connect).collect::<Vec<_>>().len()
+    };
+    (0..3).map(taken).collect()
+}
+
+#[test]
+fn a_listener_takes_as_many_connections_as_the_kernels() {
+    assert_eq!(Runtime::simulated(1).run(taken), [1, 2, 3]);
+    assert_eq!(lamprey::run(taken), [1, 2, 3]);
 }
