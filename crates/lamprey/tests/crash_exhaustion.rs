@@ -48,6 +48,7 @@ fn no_stack<T>(outcome: Result<T, JoinError>) -> bool {
 #[test]
 fn a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks() {
     const ME: &str = "a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks";
+    const CROWD: usize = 10_000;
     let Some(role) = role() else { return ["1", "2"].iter().for_each(|role| ends_well(ME, role)) };
     let runtime = runtime(role.parse().unwrap());
     runtime.run(|| spawn(|| ()).join().unwrap());
@@ -55,13 +56,21 @@ fn a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks() 
     for _ in 0..3 {
         runtime.run(|| {
             let (tx, rx) = channel::<()>();
-            let hosts: Vec<_> = (0..10_000)
+            let begun = counter();
+            let hosts: Vec<_> = (0..CROWD)
                 .map(|_| {
-                    let rx = rx.clone();
-                    Builder::new().stack_size(64 << 10).spawn(move || rx.recv()).unwrap()
+                    let (rx, begun) = (rx.clone(), begun.clone());
+                    let host = Builder::new().stack_size(64 << 10).spawn(move || {
+                        tick(&begun);
+                        rx.recv()
+                    });
+                    host.unwrap()
                 })
                 .collect();
-            lamprey::sleep(Duration::from_millis(50));
+            // Until each is blocked, or has been refused.
+            while count(&begun) + hosts.iter().filter(|host| host.is_finished()).count() < CROWD {
+                lamprey::sleep(Duration::from_millis(1));
+            }
             drop(tx);
             let refused = hosts.into_iter().filter_map(|host| no_stack(host.join()).then_some(())).count();
             assert!(refused > 0, "the address space is not exhausted: this tests nothing");

@@ -317,7 +317,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     }
 
     /// Calls `observer`, on the supervisor's thread, with a report of each failure of a child. The default
-    /// observer prints a line on standard error.
+    /// observer prints a line on standard error. While it runs no child ends or starts anew: one that waits for the end of
+    /// another child, as [`SupervisorHandle::cancel_and_join`](super::SupervisorHandle::cancel_and_join) does, waits for ever.
     ///
     /// # Examples
     /// ```

@@ -136,6 +136,14 @@ impl Lead {
         &self.host
     }
 
+    /// True if anybody waits for the answer. One who comes later and finds none asks again.
+    pub(super) fn is_awaited(&self) -> bool {
+        // Under the lock, as those who come take their reference under it.
+        let _names = names();
+        // This one's, and that of the list.
+        Arc::strong_count(&self.flight) > 2
+    }
+
     /// Where this one's answer will be.
     pub(super) fn flight(&self) -> Flight {
         self.flight.clone()

@@ -47,8 +47,8 @@ use std::net::{IpAddr, SocketAddr};
 /// (`"a..b:80"`); the system's, when the name cannot be looked up.
 ///
 /// # Cancellation
-/// A thread that is cancelled leaves at once, also by [`with_timeout`](crate::with_timeout). The system goes on looking, and
-/// what it finds is kept for the next one who asks.
+/// A thread that is cancelled leaves at once, also by [`with_timeout`](crate::with_timeout). If the system has begun to look it goes on, and
+/// what it finds is kept for the next one who asks; what nobody waits for any more is not begun.
 ///
 /// # Blocking
 /// A literal address is parsed at once. For a name a thread of the pool for lookups asks the system; a host or stackful parasite
@@ -78,7 +78,7 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 /// As for `lookup`.
 ///
 /// # Cancellation
-/// Dropping the future is leaving: the system goes on looking.
+/// Dropping the future is leaving, as for `lookup`.
 ///
 /// # Blocking
 /// Never; the future is pending meanwhile.
@@ -226,8 +226,11 @@ async fn ask(host: &str) -> Answer {
 fn have_the_system_asked(lead: Lead) -> Flight {
     let flight = lead.flight();
     let ask = move || {
-        let answer = ask_the_system(lead.host());
-        lead.land(answer);
+        // Else names that nobody wants any more hold up those behind them in the line.
+        if lead.is_awaited() {
+            let answer = ask_the_system(lead.host());
+            lead.land(answer);
+        }
     };
     if let Err(ask) = pool::start(pool::Class::Lookups, ask) {
         ask();

@@ -55,6 +55,23 @@ fn who_asks_leaves_at_once_and_others_get_the_answer() {
 }
 
 #[test]
+fn what_nobody_waits_for_any_more_is_not_asked() {
+    with_busy_pool(|let_go| {
+        let left = blocked(|| lookup("127.22:80"));
+        let late = with_timeout(Duration::from_millis(1), || lookup("127.23:80"));
+        assert!(matches!(late, Err(TimedOut)), "{late:?}");
+        assert!(matches!(left.cancel_and_join(), Err(JoinError::Cancelled(_))));
+        let stays = blocked(|| lookup("127.24:80"));
+        drop(let_go);
+        assert_eq!(stays.join().unwrap().unwrap(), at(24, 80));
+        // Those before it in the line are over by now, and have brought no answer.
+        assert!(["127.22", "127.23"].iter().all(|host| names().known(host).is_none()));
+        assert!(names().known("127.24").is_some());
+        assert_eq!(lookup("127.22:80").unwrap(), at(22, 80));
+    });
+}
+
+#[test]
 fn a_host_that_unwinds_asks_itself() {
     struct Asks;
     impl Drop for Asks {
