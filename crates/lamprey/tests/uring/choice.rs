@@ -192,7 +192,12 @@ fn a_runtime_that_cannot_end_its_operations_says_so() {
         runtime.run(|| {
             let listener = lamprey::net::TcpListener::bind("127.0.0.1:0").unwrap();
             drop(lamprey::spawn(move || listener.accept().map(drop)));
-            lamprey::sleep(std::time::Duration::from_millis(50));
+            let accepts = |row: &lamprey::inspect::ThreadRow| row.wait() == Some(lamprey::Wait::Accept);
+            while !lamprey::inspect::threads().iter().any(accepts) {
+                lamprey::yield_now();
+            }
+            // The worker gives the kernel what it has before it sleeps.
+            lamprey::sleep(std::time::Duration::from_millis(10));
             refuse_to_register();
         });
         drop(runtime);
