@@ -25,6 +25,7 @@ a_million_hosts_: $memory
 a_million_offers_that_lose_leave_nothing: $memory
 ten_million_: $memory
 hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on: $limit
+a_crowd_that_took_the_address_space_leaves_it_to_threads_with_other_stacks: $limit
 the_first_host_of_a_runtime_gets_no_stack: $limit
 a_detached_host_without_a_stack_is_reported: $limit
 a_build_without_room_for_threads_fails: $limit
