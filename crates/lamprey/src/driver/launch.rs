@@ -32,7 +32,7 @@ pub(crate) struct Launch {
     pub(crate) sources: Vec<SourceFactory>,
     /// Those that have kernel threads of their own.
     pub(crate) source_threads: Vec<SourceFactory>,
-    /// What is behind sockets and files.
+    /// Event loops for sockets and files.
     pub(crate) io: Chosen,
     pub(crate) options: Options,
     /// The cores that the workers are pinned to, in turn; none if they are not.

@@ -144,7 +144,7 @@ impl TcpSocket {
         let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
         let anywhere = || SocketAddr::from(([0, 0, 0, 0], 0));
         let at = self.bound.get().copied().unwrap_or_else(anywhere);
-        // As the kernel, which takes one more.
+        // The kernel takes one connection more than the queue has places.
         if let Some(listening) = simulated::listen(&at, backlog.min(listen::BACKLOG).saturating_add(1)) {
             return Ok(TcpListener::of(listening?));
         }

@@ -194,8 +194,8 @@ impl Runtime {
         self.shared.metrics()
     }
 
-    /// What is behind the sockets and files of this runtime: epoll or io_uring. Of a runtime with [`Io::Auto`] a worker for whose ring there was no memory that may be
-    /// locked (`ulimit -l`) has epoll all the same.
+    /// The event loop of this runtime's workers: epoll or io_uring. With [`Io::Auto`] a worker has epoll in either case if the kernel had no memory for its ring
+    /// (`ulimit -l`).
     pub fn io(&self) -> Io {
         self.io
     }

@@ -23,7 +23,7 @@ impl WorkerShared {
     /// [`deliver`](Self::deliver) for what was sent before, and was taken out: it is neither counted nor noted once more.
     ///
     /// # Safety
-    /// As for `deliver`.
+    /// The contract of `deliver`.
     pub(super) unsafe fn put_back(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };

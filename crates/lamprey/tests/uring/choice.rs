@@ -40,20 +40,23 @@ fn another_word_in_the_environment_is_an_error_that_names_it() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Refuses `io_uring_setup` to this process, as containers do.
-fn refuse_io_uring() {
+/// Refuses a system call to all threads of this process, as containers do, where its first argument is `least` or more.
+fn refuse(call: libc::c_long, least: u32, error: libc::c_int) {
     let filter = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut program = [
         filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the system call
-        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
-        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 3, call as u32),
+        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 16), // its first argument
+        filter(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, least),
+        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | error as u32),
         filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // SAFETY: the program is valid during the calls.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program), 0);
+        let (set, all) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_TSYNC);
+        assert_eq!(libc::syscall(libc::SYS_seccomp, set, all, &raw const program), 0);
     }
 }
 
@@ -61,7 +64,7 @@ fn refuse_io_uring() {
 fn where_a_filter_refuses_io_uring_there_is_epoll_and_a_reason() {
     const NAME: &str = "where_a_filter_refuses_io_uring_there_is_epoll_and_a_reason";
     if role().is_some() {
-        refuse_io_uring();
+        refuse(libc::SYS_io_uring_setup, 0, libc::EPERM);
         let runtime = Runtime::builder().workers(1).build().unwrap();
         assert_eq!(runtime.io(), Io::Epoll);
         let text = runtime.run(|| {
@@ -110,31 +113,13 @@ fn a_forked_process_has_rings_of_its_own() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Refuses rings with as many entries as those of workers, as the kernel does when the user may lock no more memory. (A small one is still made.)
-fn refuse_rings_of_workers() {
-    let filter = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
-    let mut program = [
-        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the system call
-        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 3, libc::SYS_io_uring_setup as u32),
-        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 16), // its first argument
-        filter(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, 64),
-        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOMEM as u32),
-        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the program is valid during the calls.
-    unsafe {
-        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program), 0);
-    }
-}
-
 #[test]
 fn a_worker_without_memory_for_a_ring_has_epoll() {
     const NAME: &str = "a_worker_without_memory_for_a_ring_has_epoll";
     if role().is_some() {
         let before = Runtime::builder().workers(1).build().unwrap();
-        refuse_rings_of_workers();
+        // As the kernel does when the user may lock no more memory: a small ring, as that of the probe, is still made.
+        refuse(libc::SYS_io_uring_setup, 64, libc::ENOMEM);
         for runtime in [before, Runtime::builder().workers(2).build().unwrap()] {
             runtime.run(|| {
                 assert!(lamprey::fs::read_to_string("Cargo.toml").unwrap().contains("lamprey"));
@@ -165,24 +150,6 @@ fn a_worker_without_memory_for_a_ring_has_epoll() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Refuses `io_uring_register` to all threads of this process, which has rings already.
-fn refuse_to_register() {
-    let filter = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
-    let mut program = [
-        filter(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the system call
-        filter(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_register as u32),
-        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-        filter(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the program is valid during the calls.
-    unsafe {
-        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-        let (set, all) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_TSYNC);
-        assert_eq!(libc::syscall(libc::SYS_seccomp, set, all, &raw const program), 0);
-    }
-}
-
 /// What is in flight cannot be given up then, and the kernel may still write to its memory.
 #[test]
 fn a_runtime_that_cannot_end_its_operations_says_so() {
@@ -198,7 +165,7 @@ fn a_runtime_that_cannot_end_its_operations_says_so() {
             }
             // The worker gives the kernel what it has before it sleeps.
             lamprey::sleep(std::time::Duration::from_millis(10));
-            refuse_to_register();
+            refuse(libc::SYS_io_uring_register, 0, libc::EPERM);
         });
         drop(runtime);
         return;

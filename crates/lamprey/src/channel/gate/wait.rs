@@ -31,26 +31,22 @@ impl<S> Gate<S> {
         deadline: Option<Instant>,
         op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
-        // SAFETY: no slot.
-        unsafe { self.wait_with_slot(place, deadline, ptr::null(), op, || None) }
+        self.wait_on(place, place.reason.on_counted(&self.counted), deadline, op)
     }
 
-    /// [`wait`](Self::wait) for what is more than this gate: `on`.
+    /// Waits like [`wait`](Self::wait), and tells whoever looks at the thread that it waits for `on`.
     ///
     /// # Cancellation
-    /// As for `wait`.
+    /// The same as `wait`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait_on<R>(
         &self,
         place: WaitSpec,
         on: On,
         deadline: Option<Instant>,
-        mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+        op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
-        coop::call(coop::MESSAGE);
-        match self.with(&mut op) {
-            Some(result) => Ok(result),
-            None => self.wait_in_line(place, on, deadline, ptr::null(), op, || None),
-        }
+        self.try_and_wait(place, on, deadline, ptr::null(), op, || None)
     }
 
     /// As [`wait`](Self::wait), with a slot: an operation of another thread may do this one, by
@@ -68,21 +64,14 @@ impl<S> Gate<S> {
         place: WaitSpec,
         deadline: Option<Instant>,
         slot: *const (),
-        mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+        op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
         done: impl Fn() -> Option<R>,
     ) -> Result<R, Interrupted> {
-        coop::call(coop::MESSAGE);
-        match self.with(&mut op) {
-            Some(result) => Ok(result),
-            None => {
-                let on = place.reason.on_counted(&self.counted);
-                self.wait_in_line(place, on, deadline, slot, op, done)
-            }
-        }
+        self.try_and_wait(place, place.reason.on_counted(&self.counted), deadline, slot, op, done)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn wait_in_line<R>(
+    fn try_and_wait<R>(
         &self,
         mut place: WaitSpec,
         on: On,
@@ -91,6 +80,10 @@ impl<S> Gate<S> {
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
         done: impl Fn() -> Option<R>,
     ) -> Result<R, Interrupted> {
+        coop::call(coop::MESSAGE);
+        if let Some(result) = self.with(&mut op) {
+            return Ok(result);
+        }
         loop {
             let (node, mut tried) = (GateWaiter::node(None, slot), None);
             let enter = |me| {

@@ -104,7 +104,7 @@ impl<T> OneshotCell<T> {
         NonNull::from(Box::leak(Box::new(cell)))
     }
 
-    /// What the receiver waits for.
+    /// What an end waits for.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn on(&self) -> On {
         // SAFETY: written only when the cell was made.

@@ -46,7 +46,7 @@ enum Stage {
     Done,
 }
 
-/// What is waited for: if only one branch has something to tell, that (`lock_async` is no choice to who reads a report).
+/// Returns what a report names: the object of the only branch that has one (`lock_async` is a lock to its reader), else a choice.
 #[cfg_attr(loom, allow(irrefutable_let_patterns, reason = "the models have one kind of part"))]
 fn on(branch: &dyn Steps) -> On {
     let (mut only, mut count) = (On::from(Wait::Choice), 0);

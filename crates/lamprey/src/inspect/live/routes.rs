@@ -121,9 +121,9 @@ fn metrics(endpoint: &Endpoint) -> Result<Answer, Answer> {
 
 fn recorded(request: &Request) -> Result<Answer, Answer> {
     let format = request.value("format").unwrap_or("text");
-    let of_one =
-        ["thread", "runtime"].into_iter().find(|name| format != "why" && request.value(name).is_some());
-    if let Some(name) = of_one {
+    if format != "why"
+        && let Some(name) = ["thread", "runtime"].into_iter().find(|name| request.value(name).is_some())
+    {
         return Err(Answer::error(
             400,
             format!("`{name}` goes with format=why: the others tell of all threads"),

@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, What};
 use crate::sched::info::ThreadInfo;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// A thread that was ready, and how long it has waited until it ran ([`Recording::delays`]).
@@ -15,6 +15,15 @@ pub struct Delay {
     pub since: Instant,
     /// From then until it ran.
     pub waited: Duration,
+}
+
+/// A thread that is ready.
+struct Ready {
+    /// The worker that has said so.
+    worker: usize,
+    since: Instant,
+    /// It is on its way to its worker, which wakes it there.
+    is_sent: bool,
 }
 
 impl Recording {
@@ -34,28 +43,28 @@ impl Recording {
     #[must_use]
     pub fn delays(&self) -> Vec<Delay> {
         let mut delays = Vec::new();
-        // The threads that are ready, each with the worker that has said so.
-        let mut ready = HashMap::<(usize, u64), (usize, Instant)>::new();
-        let mut sent = HashSet::<(usize, u64)>::new();
+        let mut ready = HashMap::<(usize, u64), Ready>::new();
         for step in &self.steps {
             match &step.what {
-                // On its way to its worker it is ready, too; there it is woken.
                 What::Sent { thread, .. } => {
-                    ready.entry((step.runtime, thread.id())).or_insert((step.worker, step.at));
-                    sent.insert((step.runtime, thread.id()));
+                    let sent = Ready { worker: step.worker, since: step.at, is_sent: true };
+                    let earlier = ready.entry((step.runtime, thread.id()));
+                    earlier.and_modify(|ready| ready.is_sent = true).or_insert(sent);
                 }
                 What::Woken { thread, late, .. } => {
-                    let thread = (step.runtime, thread.id());
                     let since = step.at.checked_sub(*late).unwrap_or(step.at);
-                    if !sent.remove(&thread) || !ready.contains_key(&thread) {
-                        ready.insert(thread, (step.worker, since));
+                    let woken = Ready { worker: step.worker, since, is_sent: false };
+                    match ready.get_mut(&(step.runtime, thread.id())) {
+                        Some(sent) if sent.is_sent => sent.is_sent = false,
+                        _ => _ = ready.insert((step.runtime, thread.id()), woken),
                     }
                 }
                 What::Spawned { thread, .. } => {
-                    ready.insert((step.runtime, thread.id()), (step.worker, step.at));
+                    let spawned = Ready { worker: step.worker, since: step.at, is_sent: false };
+                    ready.insert((step.runtime, thread.id()), spawned);
                 }
                 What::Ran { thread, .. } => {
-                    if let Some((_, since)) = ready.remove(&(step.runtime, thread.id())) {
+                    if let Some(Ready { since, .. }) = ready.remove(&(step.runtime, thread.id())) {
                         let waited = step.at.saturating_duration_since(since);
                         delays.push(Delay { thread: thread.clone(), since, waited });
                     }
@@ -63,7 +72,7 @@ impl Recording {
                 // Some may run, and be ready again, before the next step that is known.
                 What::Missed => {
                     let missed = (step.runtime, step.worker);
-                    ready.retain(|(runtime, _), (worker, _)| (*runtime, *worker) != missed);
+                    ready.retain(|(runtime, _), ready| (*runtime, ready.worker) != missed);
                 }
                 _ => {}
             }

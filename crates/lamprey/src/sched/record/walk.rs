@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
         self.add_ready_since(place, since.at, since.worker);
     }
 
-    /// It was ready from `since` on, on `worker` at first.
+    /// The thread was ready from `since` on, on `worker` at first.
     fn add_ready_since(&mut self, place: &Place, since: Instant, worker: usize) {
         let worker =
             self.steps.get(place.before).filter(|_| self.runs_at(place)).map_or(worker, |ran| ran.worker);
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         self.add(place, since, Spent::Ready(behind));
     }
 
-    /// When the time of the thread of `place` was over that the step `index` tells it of so much later: after it began to wait.
+    /// When the wait of the thread of `place` should have ended, by its time: the step `index` has ended it, `late` by so much. Not before it began.
     fn due(&self, place: &Place, index: usize, late: Duration) -> Instant {
         let at = self.steps[index].at;
         let began = self.last(&place.thread, index).map_or(self.from, |(_, step)| step.at);
