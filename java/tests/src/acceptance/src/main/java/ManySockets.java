@@ -25,9 +25,10 @@ public class ManySockets {
              Writer out = new OutputStreamWriter(open.getOutputStream(), StandardCharsets.UTF_8)) {
             String line;
             while ((line = in.readLine()) != null) {
+                // Counted first: with the last answer its client may end, and main compare.
+                served.incrementAndGet();
                 out.write("echo " + line + "\n");
                 out.flush();
-                served.incrementAndGet();
             }
         } catch (IOException e) {
             failure = e;
