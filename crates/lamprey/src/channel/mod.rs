@@ -14,7 +14,7 @@
 //! | `swap` | none | any thread | a partner |
 //! | `rpc` | none | many, many | the reply |
 //!
-//! `swap` and `rpc` are built on the rendezvous, all others but the oneshot on [`gate`].
+//! `swap` is a rendezvous whose sides are one, `rpc` is built on it, all others but the oneshot on [`gate`].
 //! When the last sender is gone, receivers get what is kept and then an error. When the last receiver is
 //! gone, sends fail and give the value back. In both cases all threads that wait are woken. `close` does the same while both
 //! sides are there. `sends` has what all kinds have in common, `channel_of` chooses the kind by a number. (`IVar`, a value
@@ -53,7 +53,6 @@ mod rendezvous;
 pub mod rpc;
 #[cfg(not(loom))]
 mod sends;
-#[cfg(not(loom))]
 pub mod swap;
 #[cfg(not(loom))]
 pub mod unbounded;
@@ -82,7 +81,7 @@ pub use rendezvous::{IntoIter, Iter, Receiver, RecvEvt, SendEvt, Sender, TryIter
 pub use rpc::rpc;
 #[cfg(not(loom))]
 pub use sends::{Receives, Sends};
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(unused_imports, reason = "of the models' own kinds only its model uses it"))]
 pub use swap::SwapChannel;
 #[cfg(not(loom))]
 pub use unbounded::unbounded;

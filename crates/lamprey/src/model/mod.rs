@@ -56,6 +56,7 @@ mod steal_queue;
 mod stm;
 mod stm_retry;
 mod suspend;
+mod swap;
 pub(crate) mod wait_cell;
 mod wait_node;
 

@@ -55,6 +55,8 @@ pub enum Wait {
     Take,
     /// `MVar::put`.
     Put,
+    /// [`SwapChannel::swap`](crate::SwapChannel::swap) and its variants: no partner is there yet.
+    Swap,
     /// [`scope`](crate::scope()): not all children have ended yet.
     Scope,
     /// The end of a part that another thread has cancelled: the cancellation has not arrived yet.
@@ -196,6 +198,7 @@ impl Wait {
         Self::Full,
         Self::Take,
         Self::Put,
+        Self::Swap,
         Self::Scope,
         Self::Cancellation,
         Self::Turn,
@@ -254,6 +257,7 @@ impl Wait {
             Wait::Full => "fill of an IVar",
             Wait::Take => "take from an MVar",
             Wait::Put => "put into an MVar",
+            Wait::Swap => "swap on a swap channel",
             Wait::Scope => "end of a scope's children",
             Wait::Cancellation => "a cancellation that is on its way",
             Wait::Turn => "its turn",

@@ -2,7 +2,7 @@
 //! the types of the futures and events have names.
 
 use crate::common::run;
-use lamprey::event::{AsyncEvent, BoxedEvent, Event, FutureEvt, SpawnFn, TriedEvt, spawn_evt};
+use lamprey::event::{AsyncEvent, Event, FutureEvt, SpawnFn, TriedEvt, spawn_evt};
 use lamprey::{
     IVar, MVar, RecvEvt, SendEvt, SwapChannel, bounded, broadcast, channel, ivar, mailbox, multicast, mvar,
     oneshot, rpc, spawn, wait, watch,
@@ -119,7 +119,7 @@ fn futures_and_events_have_names() {
         let _: FutureEvt<mvar::ReadFuture<'a, u8>> = var.read_evt();
         let _: FutureEvt<ivar::GetFuture<'a, u8>> = ivar.get_evt();
         let _: FutureEvt<ivar::GetRefFuture<'a, u8>> = ivar.get_ref_evt();
-        let _: BoxedEvent<'a, u8> = place.swap_evt(1);
+        let _: lamprey::swap::SwapEvt<&'a SwapChannel<u8>> = place.swap_evt(1);
     }
     of_variables(&MVar::empty(), &IVar::new(), &SwapChannel::new());
     let (tx, rx) = channel::<u8>();

@@ -68,7 +68,7 @@ fn functions_return_the_events_of_all_kinds() {
         let place = SwapChannel::new();
         let partner = place.clone();
         let partner = spawn(move || (0..3).map(|n| partner.swap(n)).sum::<u32>());
-        assert_eq!(thrice(|| place.clone().into_swap_evt(5)).into_iter().sum::<u32>(), 3);
+        assert_eq!(thrice(|| place.clone().into_swap_evt(5).boxed()).into_iter().sum::<u32>(), 3);
         assert_eq!(partner.join().unwrap(), 15);
 
         let (client, server) = rpc();

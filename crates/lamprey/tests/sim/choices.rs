@@ -2,7 +2,7 @@
 
 use crate::found::{finds, holds};
 use lamprey::event::{Event, always, choose, choose_all, never, prefer, timeout, with_nack};
-use lamprey::{Receiver, Sender, channel, spawn};
+use lamprey::{Receiver, Sender, SwapChannel, channel, sim, spawn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -73,6 +73,24 @@ fn a_time_limit_and_a_send_at_the_same_instant() {
         let got = choose((rx.recv_evt().wrap(|value| value.is_ok()), timeout(SOON).wrap(|()| false))).sync();
         drop(rx);
         assert_eq!(sender.join().unwrap(), got, "the two disagree on whether they have met");
+    });
+}
+
+/// A swap happens to both or to none, at whichever moment its partner is cancelled; a choice with a limit ends by then.
+#[test]
+fn a_swap_and_a_limit_while_the_partner_is_cancelled() {
+    holds(|| {
+        let place = SwapChannel::new();
+        let (mine, theirs, limit) = (place.clone(), place, Duration::from_millis(50));
+        let chooses =
+            spawn(move || choose((mine.swap_evt(1).wrap(Some), timeout(limit).wrap(|()| None))).sync());
+        let partner = spawn(move || theirs.swap(2));
+        lamprey::yield_now();
+        partner.cancel();
+        let begun = sim::now();
+        let both = (partner.join().ok(), chooses.join().unwrap());
+        assert!(matches!(both, (Some(1), Some(2)) | (None, None)), "{both:?}");
+        assert!(sim::now() - begun < 2 * limit, "the choice outlasts its limit");
     });
 }
 

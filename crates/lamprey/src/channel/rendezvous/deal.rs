@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 /// Moves the value between our slot and the peer's, and wakes the peer. Returns the new content of our slot.
 ///
 /// # Safety
-/// The caller has just taken `peer` out, and is of `side`; `mine` is full if `side` is the sender's.
+/// The caller has just taken `peer` out, and is of `side`; `mine` is full if that [gives](Side::gives).
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn deal<T>(
     side: Side,
@@ -68,7 +68,7 @@ unsafe fn wake_out_of_line(node: NonNull<NodeHead>, form: Form) {
 /// Moves the value between our slot and that of a peer. Returns the new content of ours.
 ///
 /// # Safety
-/// The node is the caller's, who is of `side`; `mine` is full if `side` is the sender's.
+/// The node is the caller's, who is of `side`; `mine` is full if that [gives](Side::gives).
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn trade<T>(side: Side, mine: MaybeUninit<T>, peer: &WaitNode<T>) -> MaybeUninit<T> {
     // SAFETY: as promised by the caller.
@@ -79,6 +79,7 @@ unsafe fn trade<T>(side: Side, mine: MaybeUninit<T>, peer: &WaitNode<T>) -> Mayb
                 MaybeUninit::uninit()
             }
             Side::Receiver => peer.slot.with(|slot| slot.read()),
+            Side::Swapper => peer.slot.with_mut(|slot| slot.replace(mine)),
         }
     }
 }

@@ -80,13 +80,6 @@ pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::for_once(Location::caller()))
 }
 
-/// A channel whose values are dropped, rather than given to another receiver, if the future that received one is dropped.
-#[cfg(not(loom))]
-#[track_caller]
-pub(crate) fn channel_of_offers<T>() -> (Sender<T>, Receiver<T>) {
-    ends(Chan::of_offers(Location::caller()))
-}
-
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
 /// it runs on the caller's stack, before that call returns (Sivaramakrishnan, Ziarek, Prasad and Jagannathan, *Lightweight
 /// Asynchrony Using Parasitic Threads*, 2011, 2.2).
@@ -125,8 +118,8 @@ pub struct Sender<T>(pub(in crate::channel) Arc<Chan<T>>);
 pub struct Receiver<T>(pub(super) Arc<Chan<T>>);
 
 /// # Safety
-/// The slot is full: a receiver's slot that has met, or a sender's that has not.
-pub(super) unsafe fn full<T>(slot: MaybeUninit<T>) -> T {
+/// The slot is full: a receiver's slot that has met, a sender's that has not, or a swapper's.
+pub(in crate::channel) unsafe fn full<T>(slot: MaybeUninit<T>) -> T {
     // SAFETY: by contract.
     unsafe { slot.assume_init() }
 }

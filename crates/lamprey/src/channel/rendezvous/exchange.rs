@@ -1,4 +1,4 @@
-//! The blocking send and receive of a rendezvous channel, from arrival to end.
+//! The blocking send, receive and swap of a rendezvous channel, from arrival to end.
 //!
 //! # Invariants
 //! 1. A waiter holds a reference to its own end of the channel, so its side is not gone while it waits.
@@ -31,9 +31,7 @@ use std::time::Instant;
 #[repr(C)]
 pub struct Chan<T> {
     pub(super) wait_queue: WaitQueue,
-    pub(super) counted: Counted,
-    /// What a dropped receive future was given is dropped, too.
-    drops_undelivered: bool,
+    pub(in crate::channel) counted: Counted,
     _values: PhantomData<*mut T>,
 }
 
@@ -43,8 +41,8 @@ unsafe impl<T: Send> Send for Chan<T> {}
 unsafe impl<T: Send> Sync for Chan<T> {}
 
 /// The end of an operation that may wait, with the content of the node's slot.
-pub(super) enum Ended<T> {
-    /// The value has been moved (into the slot, for a receiver).
+pub(in crate::channel) enum Ended<T> {
+    /// The value has been moved (for a receiver, and a swapper, into the slot).
     Met(MaybeUninit<T>),
     Closed(MaybeUninit<T>),
     TimedOut(MaybeUninit<T>),
@@ -74,7 +72,11 @@ fn new_bias() -> Bias {
 /// The wait reason of `side`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reason(side: Side) -> Wait {
-    if side == Side::Sender { Wait::Send } else { Wait::Recv }
+    match side {
+        Side::Sender => Wait::Send,
+        Side::Receiver => Wait::Recv,
+        Side::Swapper => Wait::Swap,
+    }
 }
 
 impl<T> Chan<T> {
@@ -90,15 +92,15 @@ impl<T> Chan<T> {
         Self {
             wait_queue: WaitQueue::new(bias, attach_inline),
             counted: Counted::new(site, offset_of!(Self, counted)),
-            drops_undelivered: false,
             _values: PhantomData,
         }
     }
 
-    /// Whoever sends here must hear of it when what was sent has reached nobody.
-    #[cfg(not(loom))]
-    pub(super) fn of_offers(site: &'static Location<'static>) -> Self {
-        Self { drops_undelivered: true, ..Self::new(false, site) }
+    /// A channel of swappers, whose ends count as senders.
+    pub(in crate::channel) fn for_swaps(site: &'static Location<'static>) -> Self {
+        let this = Self::new(false, site);
+        this.counted.receivers.remove();
+        this
     }
 
     /// How parasites that wait here are attached when they are woken.
@@ -107,9 +109,14 @@ impl<T> Chan<T> {
         if self.wait_queue.attaches_inline() { Form::Inline } else { Form::AsTask }
     }
 
-    /// Meets the other side, waiting for it if necessary. `slot` is full for a sender, empty for a receiver.
+    /// Meets the other side, waiting for it if necessary. `slot` is full if `side` gives.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
+    pub(in crate::channel) fn exchange(
+        &self,
+        side: Side,
+        slot: MaybeUninit<T>,
+        deadline: Option<Instant>,
+    ) -> Ended<T> {
         #[cfg(not(loom))]
         if let Some(worker) = Worker::current() {
             return self.exchange_on(worker, side, slot, deadline);
@@ -270,10 +277,6 @@ impl<T> Chan<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
-        if chan.drops_undelivered {
-            // SAFETY: full, as the caller's receiver has met.
-            return drop(unsafe { slot.assume_init() });
-        }
         let handed_back =
             Box::new(Undelivered { node: WaitNode::new(None, slot), _sender: Sender::of(chan) });
         handed_back.node.set_undelivered();
@@ -378,8 +381,8 @@ fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
 /// Unwinds a cancelled host; a value that it has not sent is dropped first.
 #[cold]
 fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
-    if side == Side::Sender {
-        // SAFETY: a sender's slot is full until it has met.
+    if side.gives() {
+        // SAFETY: the slot of who gives is full until it has met.
         drop(unsafe { slot.assume_init() });
     }
     sched::unwind_cancelled()

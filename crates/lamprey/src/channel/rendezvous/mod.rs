@@ -1,4 +1,5 @@
-//! The rendezvous channel: a sender and a receiver meet, and the value moves.
+//! The rendezvous channel: a sender and a receiver meet, and the value moves. On a [swap channel](super::swap) two swappers meet, and
+//! the values change places.
 //!
 //! | file | what |
 //! |---|---|
@@ -29,11 +30,13 @@ mod wait_queue;
 #[cfg(not(loom))]
 pub use ends::channel_attach_inline;
 pub(crate) use ends::channel_for_once;
-#[cfg(not(loom))]
-pub(crate) use ends::channel_of_offers;
+pub(super) use ends::full;
 pub use ends::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
+pub(super) use exchange::{Chan, Ended};
 #[cfg(not(loom))]
 pub(super) use future::Exchange;
+pub(super) use offer::{End, Offer};
 pub use offer::{RecvEvt, SendEvt};
 pub(crate) use wait_node::{At, NodeHead, NodeState, WaitNode};
+pub(super) use wait_queue::Side;
 pub(crate) use wait_queue::slot;

@@ -1,4 +1,4 @@
-//! A send or a receive as an event.
+//! A send, a receive or a swap as an event.
 //!
 //! # States (`OfferState`)
 //! ```text
@@ -8,10 +8,11 @@
 //! # Invariants
 //! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
 //!    [`Steps::offer`]).
-//! 2. A sender's slot is full in all states but Met and Done; a receiver's is full in Met.
+//! 2. A sender's slot is full in all states but Met and Done; a receiver's is full in Met; a swapper's is full in all but Done.
 //!
 //! # Cancellation
-//! If a receive branch that has met is dropped before `finish`, its value goes back into the channel.
+//! If a receive branch that has met is dropped before `finish`, its value goes back into the channel. A swap branch drops the
+//! value that it has.
 
 use super::deal::deal_in_choice;
 use super::ends::{Receiver, Sender, full};
@@ -19,6 +20,7 @@ use super::exchange::reason;
 use super::exchange::{Chan, Ended};
 use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Offering, Side, WaitQueue};
+use crate::channel::swap::SwapChannel;
 use crate::channel::{RecvError, SendError};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
@@ -42,8 +44,8 @@ pub trait End {
     /// Converts the slot of an operation that has met or failed into its result.
     ///
     /// # Safety
-    /// The slot is full exactly if a sender has not met or a receiver has met (invariant 2), and is not used
-    /// again.
+    /// The slot is full exactly if a sender has not met, a receiver has met, or a swapper is not Done (invariant 2), and is not
+    /// used again.
     unsafe fn output(met: bool, slot: MaybeUninit<Self::Item>) -> Self::Output;
 }
 
@@ -72,6 +74,10 @@ ends!(Sender<T>, &Sender<T> => Side::Sender, Result<(), SendError<T>>, |met, slo
     // SAFETY: a sender's slot that has not met is full.
     if met { Ok(()) } else { Err(SendError(unsafe { full(slot) })) }
 });
+ends!(SwapChannel<T>, &SwapChannel<T> => Side::Swapper, T, |_, slot| {
+    // SAFETY: a swapper's slot is full.
+    unsafe { full(slot) }
+});
 ends!(Receiver<T>, &Receiver<T> => Side::Receiver, Result<T, RecvError>, |met, slot| {
     // SAFETY: a receiver's slot that has met is full.
     if met { Ok(unsafe { full(slot) }) } else { Err(RecvError) }
@@ -99,7 +105,7 @@ impl<R: End> RecvEvt<R> {
 
 impl<S: End> SendEvt<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn new(end: S, value: S::Item) -> Self {
+    pub(in crate::channel) fn new(end: S, value: S::Item) -> Self {
         Self(end, value)
     }
 }
@@ -137,9 +143,9 @@ impl<S: End> Event for SendEvt<S> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn alone<E: End>(chan: &Chan<E::Item>, slot: MaybeUninit<E::Item>) -> E::Output {
     match chan.exchange(E::SIDE, slot, None) {
-        // SAFETY: met: the slot is empty for a sender and full for a receiver.
+        // SAFETY: met: the slot is empty for a sender, else full.
         Ended::Met(slot) => unsafe { E::output(true, slot) },
-        // SAFETY: not met: the slot is full for a sender and empty for a receiver.
+        // SAFETY: not met: the slot is empty for a receiver, else full.
         Ended::Closed(slot) | Ended::TimedOut(slot) => unsafe { E::output(false, slot) },
     }
 }
@@ -156,7 +162,7 @@ impl<S: End> fmt::Debug for SendEvt<S> {
     }
 }
 
-/// The branch of a send or receive event.
+/// The branch of a send, receive or swap event.
 pub struct Offer<E: End> {
     end: E,
     state: Cell<OfferState>,
@@ -192,14 +198,12 @@ impl<E: End> Offer<E> {
         let form = self.end.chan().form();
         self.state.set(OfferState::Met);
         // SAFETY: the caller has just taken `peer` out (contract); our node is not queued, so its slot is
-        // ours, and full if it is a sender's.
+        // ours, and full if its side gives.
         unsafe {
-            match E::SIDE {
-                Side::Sender => drop(deal_in_choice(E::SIDE, wait_node.take(), peer, form)),
-                Side::Receiver => {
-                    let got = deal_in_choice(E::SIDE, MaybeUninit::uninit(), peer, form);
-                    wait_node.slot.with_mut(|slot| slot.write(got));
-                }
+            let mine = if E::SIDE.gives() { wait_node.take() } else { MaybeUninit::uninit() };
+            let got = deal_in_choice(E::SIDE, mine, peer, form);
+            if E::SIDE != Side::Sender {
+                wait_node.slot.with_mut(|slot| slot.write(got));
             }
         }
     }
@@ -403,12 +407,21 @@ impl<E: End> Drop for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let state = self.state.get();
-        if E::SIDE == Side::Sender && state != OfferState::Met && state != OfferState::Done {
-            // SAFETY: not queued (the branch was withdrawn), and full in these states.
-            drop(unsafe { self.node.take().assume_init() });
-        } else if E::SIDE == Side::Receiver && state == OfferState::Met {
-            // SAFETY: in Met the node is ours, and a receiver's slot is full.
-            Chan::put_back(self.end.chan(), unsafe { self.node.take() });
+        let is_full = match E::SIDE {
+            Side::Sender => state != OfferState::Met && state != OfferState::Done,
+            Side::Receiver => state == OfferState::Met,
+            Side::Swapper => state != OfferState::Done,
+        };
+        if !is_full {
+            return;
+        }
+        // SAFETY: not queued (the branch was withdrawn), and full.
+        let slot = unsafe { self.node.take() };
+        if E::SIDE == Side::Receiver {
+            Chan::put_back(self.end.chan(), slot);
+        } else {
+            // SAFETY: as above.
+            drop(unsafe { slot.assume_init() });
         }
     }
 }

@@ -18,13 +18,14 @@
 //! # Invariants
 //! 1. A sender and a receiver never both wait: the one that arrives second takes the oldest waiter of the
 //!    other side. Both lists have nodes only while one of them is an offer that cannot be met: its choice is
-//!    decided, or waits on both sides.
+//!    decided, or waits on both sides. On a swap channel all are of one side, and two of them wait only if they cannot
+//!    meet for the same reasons.
 //! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. The thread that takes it
 //!    out must wake its owner, and owns the node until then ([`sched::block`](crate::sched::block), invariant
 //!    1; [`sched::wait`](crate::sched::wait)). For an offer this holds only after the choice is synched
 //!    ([`Choice`](crate::events::protocol::Choice)); if that fails, the thread only marks the node stale.
-//! 3. The thread that took the node moves the value: into the node (of a receiver) or out of it (of a
-//!    sender). How the owner learns of it and when it owns the node again: [`wait_node`](super::wait_node).
+//! 3. The thread that took the node moves the value: into the node (of a receiver), out of it (of a
+//!    sender), or both (of a swapper). How the owner learns of it and when it owns the node again: [`wait_node`](super::wait_node).
 //! 4. CLOSED is final.
 //! 5. An offer searches the lists and is queued under one LOCK, because it must not take a peer out before
 //!    its own choice is synched. If no thread waits, it is put into the word like any other node.
@@ -68,12 +69,14 @@ use crate::sched::Waiter;
 use crate::sched::thread::Thread;
 use std::ptr::NonNull;
 
-/// The two sides of a channel; the values are the tags in the word.
+/// The two sides of a channel, and the only one of a swap channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Side {
     Sender = 1,
     Receiver = 2,
+    /// Meets its own kind, and waits where senders do.
+    Swapper = 5,
 }
 
 /// The result of an arrival.
@@ -101,8 +104,25 @@ pub(super) enum Offering {
 }
 
 impl Side {
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn other(self) -> Self {
-        if self == Side::Sender { Side::Receiver } else { Side::Sender }
+        match self {
+            Side::Sender => Side::Receiver,
+            Side::Receiver => Side::Sender,
+            Side::Swapper => Side::Swapper,
+        }
+    }
+
+    /// The tag of its lone waiter in the word.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn tag(self) -> usize {
+        self as usize & state::SIDE
+    }
+
+    /// True if the slot of one that has not met is full.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn gives(self) -> bool {
+        self != Side::Receiver
     }
 }
 

@@ -168,7 +168,7 @@ impl Object {
         self.site.filter(|site| !is_own(site))
     }
 
-    /// How many senders a channel has, without weak ones; `None` of a branch that is waited for by a future, and of a [`oneshot`](crate::oneshot()).
+    /// How many senders a channel has, without weak ones, or a [`SwapChannel`](crate::SwapChannel) handles; `None` of a branch that is waited for by a future, and of a [`oneshot`](crate::oneshot()).
     pub fn senders(&self) -> Option<u32> {
         self.ends.map(|ends| ends.0)
     }
@@ -192,6 +192,7 @@ impl Object {
             Wait::Send | Wait::Recv => "channel",
             Wait::Watch => "watched value",
             Wait::Take | Wait::Put => "MVar",
+            Wait::Swap => "swap channel",
             Wait::Barrier => "barrier",
             Wait::Group => "wait group",
             Wait::Full | Wait::Once => "variable",
@@ -222,6 +223,9 @@ impl Object {
                 write!(f, " made at {site}")?;
             }
             match self.ends {
+                Some((handles, _)) if self.wait == Wait::Swap => {
+                    write!(f, " with {}", Ends(handles, "handle"))
+                }
                 Some((senders, receivers)) => {
                     write!(f, " with {} and {}", Ends(senders, "sender"), Ends(receivers, "receiver"))
                 }

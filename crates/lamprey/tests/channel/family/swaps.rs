@@ -1,7 +1,7 @@
 //! Swap channels.
 
 use super::*;
-use lamprey::event::{Event, choose, timeout};
+use lamprey::event::{Event, choose, choose_all, timeout};
 use lamprey::{SwapChannel, sleep};
 use std::future::IntoFuture;
 use std::task::{Context, Waker};
@@ -80,6 +80,34 @@ fn met_and_dropped(
 
 /// So often, because chance decides which of two that meet has the other's value first.
 const TIMES: u32 = 10;
+
+/// Each of two swaps in one `choose_all` may be the other's partner.
+#[test]
+fn two_swaps_of_one_thread_meet_each_other() {
+    run(1, || {
+        let place = SwapChannel::new();
+        assert_eq!(choose_all([place.swap_evt(1), place.swap_evt(2)]).sync(), [2, 1]);
+        assert_eq!(wait(choose_all([place.swap_evt(1), place.swap_evt(2)]).into_future()), [2, 1]);
+    });
+}
+
+/// In async code its partner is met in a poll, which must not wait.
+#[test]
+fn a_choice_in_async_code_ends_by_its_limit_though_its_partner_withdraws() {
+    run(2, || {
+        let place = SwapChannel::new();
+        for _ in 0..TIMES {
+            let (mine, theirs) = (place.clone(), place.clone());
+            let parasite = lamprey::parasite(async move {
+                choose((mine.swap_evt(1).wrap(Some), timeout(SOON).wrap(|()| None))).await
+            });
+            let partner = spawn(move || theirs.swap(2));
+            partner.cancel();
+            let both = (parasite.join().unwrap(), partner.join().ok());
+            assert!(matches!(both, (Some(2), Some(1)) | (None, None)), "{both:?}");
+        }
+    });
+}
 
 /// It has swapped, or its partner has met nobody.
 #[test]

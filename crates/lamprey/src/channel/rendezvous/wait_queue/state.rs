@@ -13,7 +13,7 @@ use std::ptr::{self, NonNull};
 const EMPTY: usize = 0;
 const MANY: usize = 8;
 const CLOSED: usize = 3;
-const SIDE: usize = 3;
+pub(super) const SIDE: usize = 3;
 const LOCK: usize = 4;
 const TAGS: usize = 7;
 
@@ -75,8 +75,8 @@ fn node_of<T>(word: *mut T) -> Option<NonNull<T>> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn alone_of<T>(word: *mut T, side: Side) -> Option<NonNull<T>> {
     // SAFETY: only ONE has these low bits, and that has a node.
-    (word.addr() & TAGS == side as usize)
-        .then(|| unsafe { NonNull::new_unchecked(word.map_addr(|addr| addr - side as usize)) })
+    (word.addr() & TAGS == side.tag())
+        .then(|| unsafe { NonNull::new_unchecked(word.map_addr(|addr| addr - side.tag())) })
 }
 
 fn bare<T>(tags: usize) -> *mut T {
@@ -132,7 +132,7 @@ impl QueueState {
                 }
             } else if word.addr() == EMPTY {
                 let Some(mine) = mine else { return Arrival::Waiting };
-                match mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side as usize)) {
+                match mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side.tag())) {
                     Ok(()) => return Arrival::Waiting,
                     Err(now) => word = now,
                 }
@@ -189,7 +189,7 @@ impl QueueState {
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
         word.addr() == EMPTY
-            && mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side as usize)).is_ok()
+            && mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side.tag())).is_ok()
     }
 
     /// The body of [`WaitQueue::offer`](super::WaitQueue::offer).
@@ -256,7 +256,7 @@ impl QueueState {
     /// Takes `mine` out if it is in the word; true if that was done.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn leave_alone<M: Mode>(&self, mode: M, side: Side, mine: NonNull<NodeHead>) -> bool {
-        let ours = mine.as_ptr().map_addr(|addr| addr | side as usize);
+        let ours = mine.as_ptr().map_addr(|addr| addr | side.tag());
         // Relaxed: a guess, confirmed by the CAS.
         self.word.load(Ordering::Relaxed) == ours && mode.change(&self.word, ours, bare(EMPTY)).is_ok()
     }
@@ -269,7 +269,7 @@ impl QueueState {
         // Relaxed: a guess. If it does not show our node or its list, another thread has taken the node out,
         // and that thread's wake publishes what it did.
         let mut word = self.word.load(Ordering::Relaxed);
-        let ours = mine.as_ptr().map_addr(|addr| addr | side as usize);
+        let ours = mine.as_ptr().map_addr(|addr| addr | side.tag());
         loop {
             let outcome = if word == ours {
                 mode.change(&self.word, word, bare(EMPTY)).map(|()| true)

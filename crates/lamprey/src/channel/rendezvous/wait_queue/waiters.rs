@@ -8,7 +8,7 @@ use crate::queue::list::List;
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
-/// The wait lists, one for each side.
+/// The wait lists, one for each side; swappers are among the senders.
 pub(super) struct Waiters {
     pub(super) senders: List<NodeState>,
     pub(super) receivers: List<NodeState>,
@@ -20,7 +20,7 @@ impl Waiters {
     }
 
     pub(super) fn of(&self, side: Side) -> &List<NodeState> {
-        if side == Side::Sender { &self.senders } else { &self.receivers }
+        if side == Side::Receiver { &self.receivers } else { &self.senders }
     }
 
     /// Takes out the oldest waiter of `side` that can be met.
