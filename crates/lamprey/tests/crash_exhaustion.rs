@@ -348,6 +348,44 @@ fn parasites_end_with_a_runtime_that_has_no_stack_for_it() {
     drop(tx);
 }
 
+/// Makes this process one of an ordinary user, who alone has a limit of threads. False if it may not.
+fn becomes_ordinary() -> bool {
+    // SAFETY: plain calls.
+    let is_ordinary = unsafe {
+        libc::geteuid() != 0
+            || libc::setresgid(65_534, 65_534, 65_534) == 0 && libc::setresuid(65_534, 65_534, 65_534) == 0
+    };
+    if !is_ordinary {
+        println!("NOT TESTED: this process cannot become an ordinary user");
+    }
+    is_ordinary
+}
+
+#[test]
+fn a_name_that_no_kernel_thread_can_look_up_is_an_error() {
+    const NAME: &str = "a_name_that_no_kernel_thread_can_look_up_is_an_error";
+    if role().is_none() {
+        return ends_well(NAME, "looks up");
+    }
+    if !becomes_ordinary() {
+        return;
+    }
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    runtime.run(|| {
+        let look_up = || lamprey::net::lookup("localhost:80");
+        limit(libc::RLIMIT_NPROC, 0);
+        for error in
+            [look_up().unwrap_err(), lamprey::wait(lamprey::net::lookup_async("localhost:80")).unwrap_err()]
+        {
+            assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+            let text = error.to_string();
+            assert!(text.contains("localhost") && text.contains("kernel thread"), "{text}");
+        }
+        // What needs no thread goes on.
+        assert_eq!(lamprey::net::lookup("127.0.0.1:80").unwrap(), [([127, 0, 0, 1], 80).into()]);
+    });
+}
+
 /// The kernel has one thread for the operations of the ring, and can have no more.
 #[test]
 fn a_fifo_that_nobody_opens_does_not_hold_up_files_without_threads() {
@@ -362,16 +400,16 @@ fn a_fifo_that_nobody_opens_does_not_hold_up_files_without_threads() {
     let fifo = std::ffi::CString::new(folder.join("fifo").into_os_string().into_encoded_bytes()).unwrap();
     let file = folder.join("file");
     std::fs::write(&file, "").unwrap();
-    // SAFETY: plain calls with a path; the limit is one of ordinary users.
+    // SAFETY: plain calls with a path.
     unsafe {
         assert_eq!(libc::mkfifo(fifo.as_ptr(), 0o666), 0);
         if libc::geteuid() == 0 {
             assert_eq!(libc::chmod(fifo.as_ptr(), 0o666), 0);
             assert_eq!(libc::chown(fifo.as_ptr(), 65_534, 65_534), 0);
-            if libc::setresgid(65_534, 65_534, 65_534) != 0 || libc::setresuid(65_534, 65_534, 65_534) != 0 {
-                return println!("NOT TESTED: this process cannot become an ordinary user");
-            }
         }
+    }
+    if !becomes_ordinary() {
+        return;
     }
     if std::fs::File::open(&file).is_err() {
         return println!("NOT TESTED: an ordinary user may not read in {}", folder.display());

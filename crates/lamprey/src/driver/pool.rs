@@ -16,7 +16,7 @@
 //! Nested calls cannot deadlock: [`block`] on a pool thread runs its closure in place.
 //!
 //! A call of a file may take for ever (the other end of a FIFO, a file server that is gone). So that such calls do not take
-//! all threads, one that takes long while others wait does not count: `lookout`.
+//! all threads, one that takes long while others wait does not count, nor does a look-up that nobody wants any more: `lookout`.
 //!
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any
 //! time.

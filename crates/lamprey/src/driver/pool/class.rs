@@ -57,6 +57,12 @@ impl Class {
         }
     }
 
+    /// True if a call may take long for reasons beyond this machine, so that its thread may not count ([`lookout`](super::lookout)).
+    #[cfg(not(loom))]
+    pub(super) fn may_be_held(self) -> bool {
+        matches!(self, Self::Files | Self::Lookups)
+    }
+
     pub(super) fn thread_name(self) -> &'static str {
         // At most 15 bytes: Linux has no room for more.
         match self {

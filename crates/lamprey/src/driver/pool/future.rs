@@ -143,12 +143,16 @@ where
     }
 }
 
-/// Has a pool run `f`, for nobody in particular: the caller does not wait. Returns `f` if no pool can run it. A panic of `f`
-/// ends there.
+/// Has a pool run `f`, for nobody in particular: the caller does not wait. `is_wanted` says whether anybody is interested in it still.
+/// Returns `f` if no pool can run it. A panic of `f` ends there.
 #[cfg(not(loom))]
-pub(crate) fn start<F: FnOnce() + Send + 'static>(class: Class, f: F) -> Result<(), F> {
+pub(crate) fn start<F: FnOnce() + Send + 'static>(
+    class: Class,
+    f: F,
+    is_wanted: impl Fn() -> bool + Send + Sync + 'static,
+) -> Result<(), F> {
     let Some(pool) = pool(class) else { return Err(f) };
-    let call = Arc::new(Detached(Mutex::new(Some(f))));
+    let call = Arc::new(Detached(Mutex::new(Some(f)), is_wanted));
     if pool.submit(PoolCall::OfFuture(call.clone()), WhenFull::Wait).is_queued() {
         return Ok(());
     }
@@ -160,21 +164,25 @@ pub(crate) fn start<F: FnOnce() + Send + 'static>(class: Class, f: F) -> Result<
 
 /// A call that nobody waits for.
 #[cfg(not(loom))]
-struct Detached<F>(Mutex<Option<F>>);
+struct Detached<F, W>(Mutex<Option<F>>, W);
 
 #[cfg(not(loom))]
-impl<F> Detached<F> {
+impl<F, W> Detached<F, W> {
     fn take(&self) -> Option<F> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 #[cfg(not(loom))]
-impl<F: FnOnce() + Send> Run for Detached<F> {
+impl<F: FnOnce() + Send, W: Fn() -> bool + Send + Sync> Run for Detached<F, W> {
     fn run(&self) {
         if let Some(f) = self.take() {
             quietly(f);
         }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.1()
     }
 }
 
@@ -182,6 +190,11 @@ impl<F: FnOnce() + Send> Run for Detached<F> {
 pub(super) trait Run: Send + Sync {
     /// Runs the call, on a pool thread. Does not unwind.
     fn run(&self);
+
+    /// False if nobody is interested in the rest of it. Called under the lock of the pool, and runs no code of the program.
+    fn is_wanted(&self) -> bool {
+        true
+    }
 }
 
 struct Job<F, T> {

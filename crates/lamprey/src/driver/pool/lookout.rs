@@ -1,10 +1,11 @@
-//! Calls that are *held*: a call of a file that has taken long while others waited. Such a call may take for ever (a file server
-//! that is gone, a device without data), so its thread does not count against the pool's limit, and another one is started in its
-//! place.
+//! Calls that are *held*: a call of a file that has taken long while others waited, and a look-up that nobody wants any more. The
+//! first may take for ever (a file server that is gone, a device without data), the second as long as a name server is silent, so its
+//! thread does not count against the pool's limit, and another one is started in its place.
 //!
 //! # States of a thread
 //! ```text
-//! rests --a call--> runs, counted --two looks, calls wait all the time--> runs, held --the call ends--> counted, or ends
+//! rests --a call--> runs, counted --a look while others wait--> runs, held --the call ends--> counted, or ends
+//!                     of a file: the second; of a look-up: one that finds it unwanted
 //! ```
 //!
 //! # Invariants (under the pool's lock)
@@ -15,23 +16,26 @@
 //! * To look at the clock at each call: only calls that wait want to know, so time is counted in looks of the lookout.
 //! * No limit at all: a disk that is slow for all would get a kernel thread for each call that waits.
 //! * To tell by the path or the kind of file: a directory of a file server looks like any other.
+//! * Look-ups by the time that they take: a name server that is slow for all would be asked more and more at once.
 //!
 //! # Checked by
 //! `pool::tests`, `tests/uring/endless.rs`.
 
+use super::future::Run;
 use super::{Class, PoolCall, PoolShared, PoolState};
 use crate::sched::affinity::unpinned;
 use crate::sync_shim::{Parker, start_thread};
+use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
-/// A call that was there at so many looks is held.
+/// A call of a file that was there at so many looks is held.
 const LOOKS: u64 = 2;
 /// The most threads whose calls are held.
 const MOST_HELD: usize = 1024;
-/// How long the end of a runtime waits for calls of files that nobody waits for.
+/// How long the end of a runtime waits for calls of files, and look-ups, that nobody waits for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The calls that run, and who looks after them.
@@ -47,10 +51,22 @@ pub(super) struct Lookout {
     sleeper: Option<Parker>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Running {
     Nothing,
-    Call { since: u64, is_held: bool, is_of_host: bool },
+    Call { since: u64, is_held: bool, of: Of },
+}
+
+/// Who waits for a call.
+enum Of {
+    Host,
+    Future(Arc<dyn Run>),
+}
+
+impl fmt::Debug for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Host) { "Host" } else { "Future" })
+    }
 }
 
 impl Lookout {
@@ -58,10 +74,18 @@ impl Lookout {
         self.held
     }
 
+    #[cfg(test)]
+    pub(super) fn looks(&self) -> u64 {
+        self.looks
+    }
+
     /// A thread begins a call; returns its place.
     pub(super) fn begin(&mut self, call: &PoolCall) -> usize {
-        let is_of_host = matches!(call, PoolCall::OfHost { .. });
-        let running = Running::Call { since: self.looks, is_held: false, is_of_host };
+        let of = match call {
+            PoolCall::OfHost { .. } => Of::Host,
+            PoolCall::OfFuture(call) => Of::Future(call.clone()),
+        };
+        let running = Running::Call { since: self.looks, is_held: false, of };
         match self.free.pop() {
             Some(place) => {
                 self.calls[place] = running;
@@ -85,13 +109,16 @@ impl Lookout {
     }
 
     /// Marks the calls that are held.
-    fn look(&mut self) {
+    fn look(&mut self, class: Class) {
         self.looks += 1;
         for call in &mut self.calls {
-            if let Running::Call { since, is_held, .. } = call
+            if let Running::Call { since, is_held, of } = call
                 && !*is_held
-                && self.looks - *since >= LOOKS
                 && self.held < MOST_HELD
+                && match class {
+                    Class::Lookups => matches!(of, Of::Future(call) if !call.is_wanted()),
+                    _ => self.looks - *since >= LOOKS,
+                }
             {
                 *is_held = true;
                 self.held += 1;
@@ -102,14 +129,14 @@ impl Lookout {
     /// All threads run calls, and nobody waits for one of them.
     fn has_only_forsaken(&self, threads: usize) -> bool {
         self.calls.len() - self.free.len() == threads
-            && !self.calls.iter().any(|call| matches!(call, Running::Call { is_of_host: true, .. }))
+            && !self.calls.iter().any(|call| matches!(call, Running::Call { of: Of::Host, .. }))
     }
 }
 
 impl PoolShared {
     /// A call waits for a thread: has someone look whether calls are held.
     pub(super) fn look_out(self: &Arc<Self>, state: &mut PoolState) {
-        if self.class != Class::Files || state.lookout.is_on {
+        if !self.class.may_be_held() || state.lookout.is_on {
             return;
         }
         let shared = Arc::clone(self);
@@ -130,7 +157,7 @@ impl PoolShared {
                 continue;
             }
             next = Instant::now() + LOOK;
-            state.lookout.look();
+            state.lookout.look(self.class);
             for _ in 0..state.queue.len() {
                 if state.counted() >= self.max || !self.start() {
                     break;
@@ -143,13 +170,13 @@ impl PoolShared {
         self.last_gone.notify_all();
     }
 
-    /// Waits until the threads have ended. A call of a file whose future was dropped may never end; it owns what it works on, so
-    /// it is left behind after a while.
+    /// Waits until the threads have ended. A call of a file whose future was dropped may never end, and a look-up takes long; they
+    /// own what they work on, so they are left behind after a while.
     pub(super) fn await_end(&self) {
         let begin = Instant::now();
         let mut state = self.lock();
         while state.threads != 0 || state.lookout.is_on {
-            if self.class == Class::Files
+            if self.class.may_be_held()
                 && !state.lookout.is_on
                 && begin.elapsed() >= PATIENCE
                 && state.lookout.has_only_forsaken(state.threads)

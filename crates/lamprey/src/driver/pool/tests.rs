@@ -132,13 +132,20 @@ fn a_pool_dropped_by_its_own_thread_does_not_wait_for_itself() {
     eventually("its thread ends", || own.lock().threads == 0);
 }
 
-fn pool_of_files(max: usize) -> Pools {
-    Pools([Arc::new(PoolShared::new(Class::Files, max, 0, Duration::from_secs(10)))].into())
+fn pool_of_class(class: Class, max: usize) -> Pools {
+    Pools([Arc::new(PoolShared::new(class, max, 0, Duration::from_secs(10)))].into())
+}
+
+/// None of its calls is held, and it has at most so many threads.
+fn rests_with(pool: &Pools, most: usize) -> bool {
+    let shared = pool.shared();
+    let state = shared.lock();
+    state.lookout.held() == 0 && state.threads <= most && state.counted() == state.threads
 }
 
 #[test]
 fn calls_of_files_that_are_held_do_not_count() {
-    let pool = pool_of_files(2);
+    let pool = pool_of_class(Class::Files, 2);
     let (let_go, held_up) = mpsc::channel::<()>();
     let held_up = std::sync::Mutex::new(held_up);
     thread::scope(|scope| {
@@ -150,17 +157,12 @@ fn calls_of_files_that_are_held_do_not_count() {
         drop(let_go);
     });
     // Those that were started in the place of others have ended.
-    eventually("none is held, and no more rest than may", || {
-        let state = &*pool.shared();
-        let state = state.lock();
-        state.lookout.held() == 0 && state.threads <= 2 && state.counted() == state.threads
-    });
+    eventually("none is held, and no more rest than may", || rests_with(&pool, 2));
     assert_eq!(call(&pool, || 2), 2);
 }
 
-#[test]
-fn calls_that_nobody_waits_for_do_not_hold_up_the_end() {
-    let pool = pool_of_files(1);
+/// Occupies a thread of the pool for this class with a call that nobody wants any more; until the sender is dropped.
+fn forsaken(pool: &Pools, class: Class) -> mpsc::Sender<()> {
     let (let_go, held_up) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
     let forsaken = move || {
@@ -168,8 +170,49 @@ fn calls_that_nobody_waits_for_do_not_hold_up_the_end() {
         let _ = held_up.recv();
     };
     pool.install();
-    start(Class::Files, forsaken).ok().unwrap();
+    start(class, forsaken, || false).ok().unwrap();
     has_begun.recv().unwrap();
-    drop(pool);
+    let_go
+}
+
+#[test]
+fn calls_that_nobody_waits_for_do_not_hold_up_the_end() {
+    for class in [Class::Files, Class::Lookups] {
+        let pool = pool_of_class(class, 1);
+        let let_go = forsaken(&pool, class);
+        drop(pool);
+        drop(let_go);
+    }
+}
+
+#[test]
+fn look_ups_that_nobody_wants_do_not_count() {
+    let pool = pool_of_class(Class::Lookups, 2);
+    let let_go: Vec<_> = (0..6)
+        .map(|n| {
+            // One of the two threads may be busy with this, but not both.
+            assert_eq!(call(&pool, || n), n);
+            forsaken(&pool, Class::Lookups)
+        })
+        .collect();
+    assert_eq!(call(&pool, || 6), 6);
     drop(let_go);
+    eventually("none is held, and no more rest than may", || rests_with(&pool, 2));
+}
+
+#[test]
+fn look_ups_that_are_wanted_count() {
+    let pool = pool_of_class(Class::Lookups, 1);
+    let (let_go, held_up) = mpsc::channel::<()>();
+    let shared = pool.shared();
+    thread::scope(|scope| {
+        scope.spawn(|| call(&pool, move || held_up.recv().unwrap_err()));
+        eventually("it runs", || threads(&pool) == 1 && shared.lock().queue.is_empty());
+        let behind = scope.spawn(|| call(&pool, || 1));
+        // Looks that are too many rather than none.
+        eventually("it is looked at", || shared.lock().lookout.looks() > 3);
+        assert!(threads(&pool) == 1 && !behind.is_finished());
+        drop(let_go);
+        assert_eq!(behind.join().unwrap(), 1);
+    });
 }

@@ -67,6 +67,12 @@ pub(super) fn ask_the_system(host: &str) -> Answer {
     }
 }
 
+/// The answer when no kernel thread can ask.
+pub(super) fn no_thread(host: &str) -> Answer {
+    let text = format!("cannot look up \"{host}\": no kernel thread can be started that asks").into();
+    Answer { found: Err(Failure { kind: io::ErrorKind::WouldBlock, text }), keep: Keep::Not }
+}
+
 /// What keeps the process from reading files and asking servers, if anything does: the C library then says that there is no such name.
 fn shortage() -> Option<io::Error> {
     eventfd(0, EventfdFlags::CLOEXEC).err().map(Into::into)

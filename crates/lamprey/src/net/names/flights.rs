@@ -15,7 +15,7 @@ use crate::sync::IVar;
 use crate::sync_shim::watched::{Mutex, MutexGuard};
 use crate::world;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 /// Where those wait who ask for a name. `None`: ask again.
 pub(super) type Flight = Arc<IVar<Option<Answer>>>;
@@ -68,6 +68,19 @@ pub(super) enum Way {
     #[cfg(feature = "hickory")]
     LeadDns(Lead, Arc<Dns>),
 }
+
+/// The flight of a question that is being asked, for whoever wants to know whether anybody waits for it.
+pub(super) struct Interest(Weak<IVar<Option<Answer>>>);
+
+impl Interest {
+    /// False if all have left. One may come at the same time.
+    pub(super) fn is_there(&self) -> bool {
+        self.0.strong_count() > UNWANTED
+    }
+}
+
+/// The references to a flight that nobody waits for: its lead's, and that of the list.
+const UNWANTED: usize = 2;
 
 /// The duty to land a flight.
 pub(super) struct Lead {
@@ -140,8 +153,12 @@ impl Lead {
     pub(super) fn is_awaited(&self) -> bool {
         // Under the lock, as those who come take their reference under it.
         let _names = names();
-        // This one's, and that of the list.
-        Arc::strong_count(&self.flight) > 2
+        Arc::strong_count(&self.flight) > UNWANTED
+    }
+
+    /// Who waits for it, while it is asked.
+    pub(super) fn interest(&self) -> Interest {
+        Interest(Arc::downgrade(&self.flight))
     }
 
     /// Where this one's answer will be.

@@ -18,17 +18,19 @@ mod flights;
 pub(super) use answer::{Failure, Keep};
 pub use cache::LookupCache;
 
-use self::answer::ask_the_system;
+use self::answer::{ask_the_system, no_thread};
 use self::flights::{Flight, Lead, Way, names};
 use super::simulated;
 use crate::driver::pool;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::coop_async::take_a_turn_async;
 use crate::sched::{self, coop};
+use crate::sync_shim::watched::Mutex;
 pub(super) use answer::Answer;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, PoisonError};
 
 /// The addresses of `host_port`, for example `"example.org:443"`, in the order of the system's resolver.
 ///
@@ -44,7 +46,8 @@ use std::net::{IpAddr, SocketAddr};
 ///
 /// # Errors
 /// `InvalidInput` for a text that is not `host:port`; `NotFound` if there is no such name, which includes what cannot be one
-/// (`"a..b:80"`); the system's, when the name cannot be looked up.
+/// (`"a..b:80"`); the system's, when the name cannot be looked up; `WouldBlock` if the pool has no kernel thread for it, and none
+/// can be started.
 ///
 /// # Cancellation
 /// A thread that is cancelled leaves at once, also by [`with_timeout`](crate::with_timeout). If the system has begun to look it goes on, and
@@ -225,15 +228,20 @@ async fn ask(host: &str) -> Answer {
 /// The flight lands when the C library has answered a pool thread.
 fn have_the_system_asked(lead: Lead) -> Flight {
     let flight = lead.flight();
+    let (interest, lead) = (lead.interest(), Arc::new(Mutex::new(Some(lead))));
+    let take = |lead: &Mutex<Option<Lead>>| lead.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let asked = lead.clone();
     let ask = move || {
         // Else names that nobody wants any more hold up those behind them in the line.
-        if lead.is_awaited() {
+        if let Some(lead) = take(&asked).filter(Lead::is_awaited) {
             let answer = ask_the_system(lead.host());
             lead.land(answer);
         }
     };
-    if let Err(ask) = pool::start(pool::Class::Lookups, ask) {
-        ask();
+    let is_begun = pool::start(pool::Class::Lookups, ask, move || interest.is_there()).is_ok();
+    if let Some(lead) = (!is_begun).then(|| take(&lead)).flatten() {
+        let answer = no_thread(lead.host());
+        lead.land(answer);
     }
     flight
 }
