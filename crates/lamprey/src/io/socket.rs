@@ -8,6 +8,7 @@
 pub(crate) mod ahead;
 pub(crate) mod drained;
 pub(crate) mod future;
+mod in_place;
 pub(crate) mod perform;
 mod poll;
 
@@ -30,6 +31,7 @@ use crate::sync_shim::{AtomicBool, Ordering};
 use crate::world;
 use ahead::AnyAhead;
 use drained::Drained;
+use in_place::InPlace;
 
 /// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel
 /// thread.
@@ -41,6 +43,7 @@ pub(crate) struct Socket<S: AsFd> {
     reads_wait: AtomicBool,
     drained: Drained,
     ahead: OnceLock<Arc<AnyAhead>>,
+    pub(crate) in_place: InPlace,
     pub(crate) options: Options,
 }
 
@@ -59,7 +62,8 @@ impl<S: AsFd> Socket<S> {
     pub(crate) fn new(inner: S) -> Self {
         let reads_wait = AtomicBool::new(false);
         let (readiness, ahead) = (Readiness::new(), OnceLock::new());
-        Self { inner, readiness, reads_wait, drained: Drained::default(), ahead, options: Options::default() }
+        let (drained, in_place, options) = (Drained::default(), InPlace::default(), Options::default());
+        Self { inner, readiness, reads_wait, drained, ahead, in_place, options }
     }
 
     /// Takes `inner` and puts it in non-blocking mode.
@@ -88,7 +92,7 @@ impl<S: AsFd> Socket<S> {
         self.readiness.deregister(self.inner.as_fd());
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is neither used again nor dropped, and each field is moved out once. (`ahead` is empty, and
-        // `options` and `drained` hold plain words: they need no drop.)
+        // `options`, `in_place` and `drained` hold plain words: they need no drop.)
         let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
         drop(readiness);
         inner

@@ -66,7 +66,7 @@ macro_rules! owns_descriptor {
             /// threads that wait in one are woken and fail. Calling it again has no effect.
             ///
             /// The descriptor is closed when the value is dropped, because other threads may still borrow it.
-            /// Streams and listeners are shut down at once, so that the peer sees the end. Clones from
+            /// Streams and listeners are shut down at once, so that the peer sees the end; one with a zero-copy write under way is reset. Clones from
             /// [`try_clone`](Self::try_clone) are separate sockets and stay open (but shut down).
             pub fn close(&self) {
                 self.0.close();
@@ -330,6 +330,11 @@ macro_rules! is_stream {
             fn shut_down_for_close(&self) {
                 // Fails when the stream is no longer connected, and then there is nothing to shut down.
                 let _ = self.shutdown(::std::net::Shutdown::Both);
+                if self.0.in_place.is_under_way() {
+                    // The kernel has memory of a write until the peer, which may never read, has acknowledged it: end the connection.
+                    // Fails when it has ended.
+                    let _ = ::rustix::net::connect_unspec(self);
+                }
             }
         }
 

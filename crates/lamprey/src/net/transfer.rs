@@ -131,6 +131,7 @@ impl<S: Stream> Socket<S> {
             return Ok(None);
         }
         coop::call(coop::SYSTEM);
+        let _under_way = self.in_place.begin();
         self.check_open()?;
         let deadline = timeout.and_then(|timeout| world::now().checked_add(timeout));
         let sent = op::send::send(here, self.as_fd(), buf, true, deadline);

@@ -33,6 +33,26 @@ fn large_writes_wait_for_their_reader_and_arrive_whole() {
     });
 }
 
+/// The kernel has the memory of a zero-copy write until its peer has read, which this one never does.
+#[test]
+fn closing_wakes_a_large_write() {
+    on_both(2, || {
+        for zero_copy in [false, true] {
+            let (a, b) = pair();
+            a.set_zero_copy(zero_copy);
+            let (a, stays) = (std::sync::Arc::new(a), b);
+            let theirs = a.clone();
+            let writer = lamprey::spawn(move || (&*theirs).write_all(&pattern(20_000_000)));
+            lamprey::sleep(Duration::from_millis(2)); // usually it waits for room
+            a.close();
+            let error = writer.join().unwrap().unwrap_err();
+            let is_closed = error.get_ref().is_some_and(|error| error.is::<lamprey::net::Closed>());
+            assert!(is_closed, "zero copy: {zero_copy}: {error}");
+            drop(stays);
+        }
+    });
+}
+
 #[test]
 fn a_refused_connection_says_so() {
     on_both(1, || {
