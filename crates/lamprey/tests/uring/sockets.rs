@@ -40,15 +40,15 @@ fn closing_wakes_a_large_write() {
         for zero_copy in [false, true] {
             let (a, b) = pair();
             a.set_zero_copy(zero_copy);
-            let (a, stays) = (std::sync::Arc::new(a), b);
+            let (a, sent) = (std::sync::Arc::new(a), pattern(20_000_000));
             let theirs = a.clone();
-            let writer = lamprey::spawn(move || (&*theirs).write_all(&pattern(20_000_000)));
-            lamprey::sleep(Duration::from_millis(2)); // usually it waits for room
+            let writer = lamprey::spawn(move || (&*theirs).write_all(&sent));
+            b.peek(&mut [0]).unwrap(); // the rest has no room, so it will wait
             a.close();
             let error = writer.join().unwrap().unwrap_err();
             let is_closed = error.get_ref().is_some_and(|error| error.is::<lamprey::net::Closed>());
             assert!(is_closed, "zero copy: {zero_copy}: {error}");
-            drop(stays);
+            drop(b);
         }
     });
 }
