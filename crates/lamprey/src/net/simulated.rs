@@ -172,11 +172,9 @@ pub(super) fn send_datagram(
     bytes: &[u8],
     to: Option<SocketAddr>,
 ) -> Option<Result<usize, Errno>> {
-    let is_refused =
-        |flags| receive_with_head(fd, &mut [], flags | RecvFlags::DONTWAIT) == Err(Errno::CONNREFUSED);
-    // A send reports that an earlier one was refused, if that is next in the queue; so does the kernel's.
-    if known(fd, |_| ()).is_some() && is_refused(RecvFlags::PEEK) && is_refused(RecvFlags::empty()) {
-        return Some(Err(Errno::CONNREFUSED));
+    // A send reports that an earlier one was refused; so does the kernel's.
+    if let Some(refused) = take_error(fd) {
+        return Some(Err(refused));
     }
     world::with(|world| world.net.send_datagram(world, fd, to, bytes)).flatten()
 }

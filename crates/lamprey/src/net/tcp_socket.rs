@@ -110,9 +110,8 @@ impl TcpSocket {
             return Ok(coop::tried(net::bind(&self.fd, &address), Result::is_err)?);
         }
         self.check_family(&address)?;
-        self.bound.set(address).map_err(|_| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("{address}: the socket is bound already"))
-        })
+        // It is bound already.
+        self.bound.set(address).map_err(|_| Errno::INVAL.into())
     }
 
     /// The address that it is bound to.

@@ -31,15 +31,25 @@ pub(super) fn reached(address: IpAddr, own: MachineId) -> Option<MachineId> {
     (1..=0xffff).contains(&number).then(|| MachineId(number - 1))
 }
 
-/// True if a socket that is bound to `bound` is reached at `address`, which is of its machine.
+/// True if a socket that is bound to `bound` is reached at `address`, which is of its machine. The unspecified address of IPv6 is reached by
+/// IPv4, too.
 pub(super) fn covers(bound: IpAddr, address: IpAddr) -> bool {
     let (bound, address) = (bound.to_canonical(), address.to_canonical());
-    bound.is_unspecified() || bound == address
+    match bound {
+        IpAddr::V4(v4) if v4.is_unspecified() => address.is_ipv4(),
+        IpAddr::V6(v6) if v6.is_unspecified() => true,
+        _ => bound == address,
+    }
 }
 
 /// Whether a datagram socket that is bound to `bound` can send to `peer` at all.
 pub(super) fn of_same_family(bound: SocketAddr, peer: SocketAddr) -> Result<(), Errno> {
     if bound.is_ipv4() && peer.is_ipv6() { Err(Errno::AFNOSUPPORT) } else { Ok(()) }
+}
+
+/// True if only sockets that may broadcast send there.
+pub(super) fn is_broadcast(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V4(v4) if v4.is_broadcast() || v4 == Ipv4Addr::new(127, 255, 255, 255))
 }
 
 /// What is reached at `address`: as on Linux, the unspecified address is oneself.
@@ -53,5 +63,12 @@ pub(super) fn meant(address: IpAddr) -> IpAddr {
 
 /// The address under which a machine speaks to `peer`.
 pub(super) fn facing(own: MachineId, peer: IpAddr) -> IpAddr {
-    if peer.to_canonical().is_loopback() { peer } else { of(own, peer.to_canonical().is_ipv6()) }
+    match peer {
+        IpAddr::V4(v4) if v4.is_loopback() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(v6) if v6.to_canonical().is_ipv4() && v6.to_canonical().is_loopback() => {
+            Ipv4Addr::LOCALHOST.to_ipv6_mapped().into()
+        }
+        peer if peer.is_loopback() => peer,
+        peer => of(own, peer.to_canonical().is_ipv6()),
+    }
 }

@@ -7,11 +7,12 @@ use super::super::MachineId;
 use super::State;
 use super::address;
 use super::carrier::{self, key};
+use super::head::{Head, sender};
 use super::names::At;
 use super::ports::Protocol;
 use super::{Net, World};
 use rustix::io::Errno;
-use rustix::net::{SocketType, sockopt};
+use rustix::net::{RecvFlags, SocketType, recv, sockopt};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -20,6 +21,16 @@ pub(super) struct Datagrams {
     pub(super) at: SocketAddr,
     pub(super) peer: Option<SocketAddr>,
     pub(super) end: OwnedFd,
+}
+
+/// The error of a datagram socket of the program: an earlier datagram was refused. Found if that is next in its queue.
+pub(super) fn take_refusal(socket: impl AsFd) -> Option<Errno> {
+    let mut head = Head::default();
+    let mut next = |flags: RecvFlags| {
+        let count = recv(&socket, &mut head[..], flags | RecvFlags::DONTWAIT).ok()?.0;
+        sender(&head).err().filter(|_| count == head.len())
+    };
+    next(RecvFlags::PEEK).and_then(|_| next(RecvFlags::empty()))
 }
 
 impl Net {

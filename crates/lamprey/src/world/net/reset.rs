@@ -3,6 +3,7 @@
 use super::State;
 use super::carrier::{self, key};
 use super::connection::Life;
+use super::datagram::take_refusal;
 use crate::world::World;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, Shutdown};
@@ -55,7 +56,10 @@ impl State {
 
     /// The error with which the network has ended this socket, which is not given again.
     pub(super) fn take_error(&mut self, socket: impl AsFd) -> Option<Errno> {
-        let key = self.carriers.known(socket)?.key;
+        let key = self.carriers.known(&socket)?.key;
+        if self.datagrams.contains_key(&carrier::whose(key).0) {
+            return take_refusal(socket);
+        }
         self.ended.get_mut(&key)?.error.take()
     }
 
@@ -72,17 +76,19 @@ impl State {
         let (number, side) = carrier::whose(key);
         if let Some(connection) = self.connections.get_mut(&number) {
             let flow = &mut connection.flows[1 - side];
+            let has_more = !flow.backlog.is_empty();
             let count = take(&mut flow.backlog, room, peeks);
-            if count != 0 {
+            if has_more {
                 flow.outstanding -= if peeks { 0 } else { count };
                 self.drain(world, number, 1 - side);
                 return Ok(count);
             }
         }
         let Some(ended) = self.ended.get_mut(&key) else { return Ok(0) };
+        let is_last = ended.late.is_empty();
         let count = take(&mut ended.late, room, peeks);
         match &mut ended.error {
-            error @ Some(_) if count == 0 && !ended.is_done => error.take().map_or(Ok(0), Err),
+            error @ Some(_) if is_last && !ended.is_done => error.take().map_or(Ok(0), Err),
             _ => Ok(count),
         }
     }

@@ -50,10 +50,10 @@ impl State {
         if bytes.len() > MOST {
             return Err(Errno::MSGSIZE);
         }
+        if address::is_broadcast(to.ip()) && !may_broadcast {
+            return Err(Errno::ACCESS);
+        }
         let reached = if to.ip() == IpAddr::V4(Ipv4Addr::BROADCAST) {
-            if !may_broadcast {
-                return Err(Errno::ACCESS);
-            }
             (0..self.topology.machines.len() as u32).map(MachineId).collect()
         } else {
             vec![address::reached(to.ip(), own).ok_or(Errno::NETUNREACH)?]

@@ -1,5 +1,6 @@
 //! The network between machines.
 
+mod addresses;
 mod datagrams;
 mod ends;
 mod faults;

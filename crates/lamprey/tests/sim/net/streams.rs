@@ -201,23 +201,33 @@ fn names_addresses_and_ports() {
         stream.set_ttl(7).unwrap();
         assert!(stream.nodelay().unwrap() && stream.ttl().unwrap() == 7);
         assert!(stream.take_error().unwrap().is_none());
-        let six = TcpStream::connect("[fd00::2]:80").unwrap();
-        assert_eq!(six.local_addr().unwrap().to_string(), "[fd00::1]:49153");
+        // As on Linux, a listener on 0.0.0.0 is none of IPv6, but one on [::] is of both.
+        assert_eq!(TcpStream::connect("[fd00::2]:80").unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        let (ready, is_ready) = lamprey::oneshot();
+        let _six = there.spawn(move || {
+            let listener = TcpListener::bind("[::]:81").unwrap();
+            ready.send(()).unwrap();
+            [(); 2].map(|()| listener.accept().unwrap())
+        });
+        is_ready.recv().unwrap();
+        TcpStream::connect("there:81").unwrap();
+        let six = TcpStream::connect("[fd00::2]:81").unwrap();
+        assert_eq!(six.local_addr().unwrap().to_string(), "[fd00::1]:49155");
 
         let any = TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(any.local_addr().unwrap().to_string(), "127.0.0.1:49154");
+        assert_eq!(any.local_addr().unwrap().to_string(), "127.0.0.1:49156");
         let taken = TcpListener::bind(any.local_addr().unwrap()).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::AddrInUse);
-        assert_eq!(TcpListener::bind("0.0.0.0:49154").unwrap_err().kind(), ErrorKind::AddrInUse);
+        assert_eq!(TcpListener::bind("0.0.0.0:49156").unwrap_err().kind(), ErrorKind::AddrInUse);
         assert_eq!(TcpListener::bind("10.0.0.2:1").unwrap_err().kind(), ErrorKind::AddrNotAvailable);
         let own = TcpStream::connect(any.local_addr().unwrap()).unwrap();
         assert_eq!(any.accept().unwrap().1, own.local_addr().unwrap());
-        assert_eq!(TcpStream::connect("[::1]:49154").unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        assert_eq!(TcpStream::connect("[::1]:49156").unwrap_err().kind(), ErrorKind::ConnectionRefused);
         assert_eq!(TcpStream::connect("8.8.8.8:80").unwrap_err().kind(), ErrorKind::NetworkUnreachable);
         drop(any);
-        TcpListener::bind("127.0.0.1:49154").unwrap();
+        TcpListener::bind("127.0.0.1:49156").unwrap();
         // Only its own machine reaches it.
-        let refused = there.spawn(|| TcpStream::connect("10.0.0.1:49154").unwrap_err().kind());
+        let refused = there.spawn(|| TcpStream::connect("10.0.0.1:49156").unwrap_err().kind());
         assert_eq!(refused.join().unwrap(), ErrorKind::ConnectionRefused);
     });
 }

@@ -1,0 +1,114 @@
+//! Which sockets an address reaches, and errors of sockets without connections: beside the kernel's.
+
+use lamprey::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use lamprey::{Runtime, sleep};
+use std::fmt::Debug;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+/// Time in which a datagram arrives, or its refusal.
+const REST: Duration = Duration::from_millis(50);
+
+fn said<T: Debug>(result: io::Result<T>) -> String {
+    match result {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => format!("{:?} {:?}", error.kind(), error.raw_os_error()),
+    }
+}
+
+fn both_say(what: fn() -> Vec<String>) {
+    let real = lamprey::run(what);
+    for seed in 0..3 {
+        assert_eq!(Runtime::simulated(seed).run(what), real);
+    }
+}
+
+/// Addresses of this machine, of IPv6 too if it has any.
+fn own() -> Vec<&'static str> {
+    let has_six = std::net::TcpListener::bind("[::1]:0").is_ok();
+    let four = ["0.0.0.0", "127.0.0.1", "127.0.0.2"];
+    four.into_iter().chain(["::", "::1"].into_iter().filter(|_| has_six)).collect()
+}
+
+/// Who connects to `to`, at the port of a listener on `at`: the addresses of both ends, as each sees them.
+fn met(at: &str, to: &str) -> String {
+    let listener = TcpListener::bind(SocketAddr::new(at.parse().unwrap(), 0)).unwrap();
+    let to = SocketAddr::new(to.parse().unwrap(), listener.local_addr().unwrap().port());
+    let ip = |address: io::Result<SocketAddr>| address.unwrap().ip();
+    said(TcpStream::connect_timeout(&to, MINUTE).map(|client| {
+        let (server, from) = listener.accept().unwrap();
+        let ends: [IpAddr; 4] =
+            [ip(client.local_addr()), ip(client.peer_addr()), ip(server.local_addr()), from.ip()];
+        // How IPv4 is written on a socket of IPv6 is not told apart.
+        ends.map(|ip| ip.to_canonical())
+    }))
+}
+
+#[test]
+fn listeners_are_reached_as_the_kernels() {
+    both_say(|| {
+        let pairs = own().into_iter().flat_map(|at| own().into_iter().map(move |to| (at, to)));
+        pairs.map(|(at, to)| format!("{to} to a listener on {at}: {}", met(at, to))).collect()
+    });
+}
+
+#[test]
+fn one_port_on_several_addresses_as_the_kernels() {
+    both_say(|| {
+        let pairs = own().into_iter().flat_map(|first| own().into_iter().map(move |second| (first, second)));
+        pairs
+            .map(|(first, second)| {
+                let on = |ip: &str, port| TcpListener::bind(SocketAddr::new(ip.parse().unwrap(), port));
+                let listener = on(first, 0).unwrap();
+                let port = listener.local_addr().unwrap().port();
+                format!("{second} beside {first}: {}", said(on(second, port).map(drop)))
+            })
+            .collect()
+    });
+}
+
+#[test]
+fn a_refused_datagram_is_told_once_as_by_the_kernel() {
+    both_say(|| {
+        let pair = || {
+            let (socket, nobody) =
+                (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+            socket.set_nonblocking(true).unwrap();
+            socket.connect(nobody.local_addr().unwrap()).unwrap();
+            socket
+        };
+        let error =
+            |socket: &UdpSocket| said(socket.take_error().map(|error| error.map(|error| error.kind())));
+        let send = |socket: &UdpSocket| {
+            let sent = said(socket.send(b"x"));
+            sleep(REST);
+            sent
+        };
+        let receive = |socket: &UdpSocket| said(socket.recv(&mut [0; 5]));
+        let (asks, sends, receives) = (pair(), pair(), pair());
+        vec![
+            format!("{} {} {}", error(&asks), send(&asks), error(&asks)),
+            format!("{} {} {} {}", error(&asks), send(&asks), receive(&asks), error(&asks)),
+            format!("{} {} {} {}", send(&sends), send(&sends), send(&sends), send(&sends)),
+            format!("{} {} {}", send(&receives), receive(&receives), receive(&receives)),
+        ]
+    });
+}
+
+#[test]
+fn what_may_not_be_is_refused_as_by_the_kernel() {
+    both_say(|| {
+        let socket = TcpSocket::new_v4().unwrap();
+        let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let any = || "127.0.0.1:0".parse().unwrap();
+        vec![
+            said(socket.bind(any())),
+            said(socket.bind(any())),
+            said(datagrams.send_to(b"x", "127.255.255.255:9")),
+            said(datagrams.send_to(b"x", "255.255.255.255:9")),
+            said(datagrams.send_to(b"x", "[::1]:9")),
+        ]
+    });
+}
