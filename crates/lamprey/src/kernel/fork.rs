@@ -27,6 +27,7 @@
 //! | `FOUND`, `START`, `SOURCES`, `MODE`, `SOON`, `PER_MILLISECOND`, `IN_256` | constants |
 //! | `LOOKING`, `LOST` | whether a library's lock is free: the handler of forks sets them |
 //! | `SAID` | what has been said is not said again |
+//! | `REPORTING` | if a report was under way, the child's watchdog is silent |
 //! | `OF_PARASITES` | values by the addresses of tasks, which a child has, too |
 //! | `TABLE` | the slots of workers: those of the parent's stay taken |
 //! | `GRAPH` | the orders of locks, which the child has, too |

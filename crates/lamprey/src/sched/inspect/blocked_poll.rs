@@ -14,6 +14,7 @@ use super::symbol::{self, Origin};
 use crate::sched::parasite::task::HOSTED;
 use crate::sched::thread::Thread;
 use crate::sync_shim::watched::Mutex;
+use crate::sync_shim::{AtomicUsize, Ordering};
 use crate::world;
 use advice::advice;
 use std::collections::BTreeSet;
@@ -30,6 +31,9 @@ const MOST: usize = 256;
 
 /// What has been reported.
 static SAID: Mutex<Option<BTreeSet<u64>>> = Mutex::new(None);
+
+/// How many reports are being made.
+static REPORTING: AtomicUsize = AtomicUsize::new(0);
 
 impl Thread {
     /// Reports, once for each place, that the caller is about to wait in the poll of a stackless parasite.
@@ -62,10 +66,20 @@ fn report(host: &Thread) {
             say(&call, &place, &polled, &who);
         }
     };
+    // Relaxed (both): a hint for the watchdog.
+    REPORTING.fetch_add(1, Ordering::Relaxed);
     // On a kernel thread, whose stack is large. If there is none, nothing can be said.
     if let Ok(thread) = std::thread::Builder::new().spawn(resolve) {
         let _ = thread.join();
     }
+    // Relaxed: as above.
+    REPORTING.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// True while a worker waits for such a report: its program does not hold it up.
+pub(super) fn is_reporting() -> bool {
+    // Relaxed: a hint.
+    REPORTING.load(Ordering::Relaxed) != 0
 }
 
 fn is_new(what: &(impl Hash + ?Sized)) -> bool {

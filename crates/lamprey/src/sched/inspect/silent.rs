@@ -71,6 +71,10 @@ impl StuckWatch {
         if shared.stopping.load(Ordering::Relaxed) || self.limit == Duration::MAX {
             return;
         }
+        #[cfg(debug_assertions)]
+        if super::blocked_poll::is_reporting() {
+            return self.of.iter_mut().for_each(|hold| *hold = Hold::new(self.limit));
+        }
         for (hold, remote) in self.of.iter_mut().zip(shared.remotes()) {
             if !hold.goes_on(remote, self.limit) || !may_hold_up(remote, &Waiting::seen(remote)) {
                 continue;
