@@ -195,8 +195,10 @@ mod std_form {
 
     /// The expensive half of the asymmetric barrier (about 1-15 us): pairs with [`light_barrier`].
     pub(crate) fn heavy_barrier() {
-        // Relaxed: a constant of the process. A light side that has read the old value and executes a real
-        // fence pairs with the fence below.
+        // A light side that has read the old value executes a real fence, which pairs with the one below. A heavy side must not rely
+        // on the old value: a light side may have read the new one, and executes none.
+        probe_membarrier();
+        // Relaxed: a constant of the process from the probe on, which this thread has made, or seen made.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
             crate::bug::say!(
                 "the system call membarrier has worked in this process, and is refused now: a filter (seccomp) that refuses it must \
