@@ -10,6 +10,8 @@
 //! set Runs owns the result.
 
 use std::future::poll_fn;
+#[cfg(not(loom))]
+use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, PoisonError};
@@ -144,21 +146,23 @@ where
 }
 
 /// Has a pool run `f`, for nobody in particular: the caller does not wait. `is_wanted` says whether anybody is interested in it still.
-/// Returns `f` if no pool can run it. A panic of `f` ends there.
+/// A panic of `f` ends there.
+///
+/// # Errors
+/// What keeps a pool from running it; `f` has been dropped.
 #[cfg(not(loom))]
-pub(crate) fn start<F: FnOnce() + Send + 'static>(
+pub(crate) fn start(
     class: Class,
-    f: F,
+    f: impl FnOnce() + Send + 'static,
     is_wanted: impl Fn() -> bool + Send + Sync + 'static,
-) -> Result<(), F> {
-    let Some(pool) = pool(class) else { return Err(f) };
+) -> io::Result<()> {
+    let pool = pool(class).map_or_else(|| Ok(class::of(&outside()?.pools, class)), Ok::<_, io::Error>)?;
     let call = Arc::new(Detached(Mutex::new(Some(f)), is_wanted));
-    if pool.submit(PoolCall::OfFuture(call.clone()), WhenFull::Wait).is_queued() {
-        return Ok(());
-    }
-    match call.take() {
-        Some(f) => Err(f),
-        None => crate::bug::bug!("a call that was refused has been run"),
+    match pool.submit(PoolCall::OfFuture(call), WhenFull::Wait) {
+        Submitted::NoThread => {
+            Err(io::Error::new(io::ErrorKind::WouldBlock, "no kernel thread can be started for it"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -167,16 +171,11 @@ pub(crate) fn start<F: FnOnce() + Send + 'static>(
 struct Detached<F, W>(Mutex<Option<F>>, W);
 
 #[cfg(not(loom))]
-impl<F, W> Detached<F, W> {
-    fn take(&self) -> Option<F> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-#[cfg(not(loom))]
 impl<F: FnOnce() + Send, W: Fn() -> bool + Send + Sync> Run for Detached<F, W> {
     fn run(&self) {
-        if let Some(f) = self.take() {
+        // Not in the `if let`, which would hold the lock.
+        let f = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(f) = f {
             quietly(f);
         }
     }

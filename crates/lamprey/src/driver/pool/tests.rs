@@ -170,7 +170,7 @@ fn forsaken(pool: &Pools, class: Class) -> mpsc::Sender<()> {
         let _ = held_up.recv();
     };
     pool.install();
-    start(class, forsaken, || false).ok().unwrap();
+    start(class, forsaken, || false).unwrap();
     has_begun.recv().unwrap();
     let_go
 }

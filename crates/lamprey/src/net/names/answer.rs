@@ -60,17 +60,19 @@ pub(super) fn ask_the_system(host: &str) -> Answer {
             let is_of_system = error.raw_os_error().is_some();
             let keep = if is_of_system { Keep::Not } else { Keep::AsUsual };
             let kind = if is_none && !is_of_system { io::ErrorKind::NotFound } else { error.kind() };
-            // The resolver's error does not contain the name.
-            let text = format!("cannot look up \"{host}\": {error}").into();
-            Answer { found: Err(Failure { kind, text }), keep }
+            Answer { found: Err(failure(kind, host, &error)), keep }
         }
     }
 }
 
-/// The answer when no kernel thread can ask.
-pub(super) fn no_thread(host: &str) -> Answer {
-    let text = format!("cannot look up \"{host}\": no kernel thread can be started that asks").into();
-    Answer { found: Err(Failure { kind: io::ErrorKind::WouldBlock, text }), keep: Keep::Not }
+/// The answer when nobody can ask, for this reason.
+pub(super) fn not_asked(host: &str, error: &io::Error) -> Answer {
+    Answer { found: Err(failure(error.kind(), host, error)), keep: Keep::Not }
+}
+
+/// The resolver's error, and that of a pool, does not contain the name.
+fn failure(kind: io::ErrorKind, host: &str, error: &io::Error) -> Failure {
+    Failure { kind, text: format!("cannot look up \"{host}\": {error}").into() }
 }
 
 /// What keeps the process from reading files and asking servers, if anything does: the C library then says that there is no such name.

@@ -18,7 +18,7 @@ mod flights;
 pub(super) use answer::{Failure, Keep};
 pub use cache::LookupCache;
 
-use self::answer::{ask_the_system, no_thread};
+use self::answer::{ask_the_system, not_asked};
 use self::flights::{Flight, Lead, Way, names};
 use super::simulated;
 use crate::driver::pool;
@@ -238,9 +238,10 @@ fn have_the_system_asked(lead: Lead) -> Flight {
             lead.land(answer);
         }
     };
-    let is_begun = pool::start(pool::Class::Lookups, ask, move || interest.is_there()).is_ok();
-    if let Some(lead) = (!is_begun).then(|| take(&lead)).flatten() {
-        let answer = no_thread(lead.host());
+    if let Err(error) = pool::start(pool::Class::Lookups, ask, move || interest.is_there())
+        && let Some(lead) = take(&lead)
+    {
+        let answer = not_asked(lead.host(), &error);
         lead.land(answer);
     }
     flight
