@@ -169,7 +169,7 @@ impl QueueState {
         let arrival = self.with_lists(|lists| {
             // SAFETY: the lock is held.
             unsafe { lists.list_alone(alone, word) };
-            if let Some(peer) = lists.pop(side.other()) {
+            if let Some(peer) = lists.pop_peer_of(side) {
                 return Arrival::Peer(peer);
             }
             // SAFETY: by contract.
@@ -355,7 +355,7 @@ impl QueueState {
                     let receiver = self.with_lists(|lists| {
                         // SAFETY: the lock is held.
                         unsafe { lists.list_alone(alone, word) };
-                        let receiver = lists.pop(Side::Receiver);
+                        let receiver = lists.pop_peer_of(Side::Sender);
                         if receiver.is_none() {
                             // SAFETY: by contract.
                             unsafe { lists.senders.push_front(handed_back) };
@@ -383,7 +383,7 @@ impl QueueState {
                     let left = self.with_lists(|lists| {
                         // SAFETY: the lock is held.
                         unsafe { lists.list_alone(alone, word) };
-                        lists.of(side.other()).take()
+                        lists.peers_of(side).take()
                     });
                     self.unlock_closed();
                     return left;

@@ -23,10 +23,15 @@ impl Waiters {
         if side == Side::Receiver { &self.receivers } else { &self.senders }
     }
 
-    /// Takes out the oldest waiter of `side` that can be met.
-    pub(super) fn pop(&self, side: Side) -> Option<NonNull<NodeHead>> {
+    /// The list of those whom `side` meets.
+    pub(super) fn peers_of(&self, side: Side) -> &List<NodeState> {
+        if side == Side::Sender { &self.receivers } else { &self.senders }
+    }
+
+    /// Takes out the oldest waiter that `side` can meet.
+    pub(super) fn pop_peer_of(&self, side: Side) -> Option<NonNull<NodeHead>> {
         loop {
-            let node = self.of(side).pop()?;
+            let node = self.peers_of(side).pop()?;
             // SAFETY: just taken out.
             if unsafe { node.as_ref() }.value.accept() {
                 return Some(node);
@@ -72,12 +77,11 @@ impl Waiters {
         let is_searched = youngest.is_some_and(|node| {
             node.value.is_offer_of(choice) || left_out!(OwnYoungest) && node.value.is_offer()
         });
-        if is_searched { Offering::Waiting } else { self.search(side.other(), choice) }
+        if is_searched { Offering::Waiting } else { Self::search(self.peers_of(side), choice) }
     }
 
-    /// The search of [`meet_choice`](Self::meet_choice), among the waiters of `side`.
-    fn search(&self, side: Side, choice: &Choice) -> Offering {
-        let list = self.of(side);
+    /// The search of [`meet_choice`](Self::meet_choice).
+    fn search(list: &List<NodeState>, choice: &Choice) -> Offering {
         loop {
             let Some(node) = list.find(|node| !node.value.is_offer_of(choice)) else {
                 return Offering::Waiting;
