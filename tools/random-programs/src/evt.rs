@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
             // After it has met its peer it waits for an answer.
             What::Call if !self.context.blocks => never().boxed(),
             What::Call => w.client.call_evt(value()).wrap(received).boxed(),
-            What::Swap => w.swap.swap_evt(value()).wrap(|got| received(Ok::<_, ()>(got))).boxed(),
+            What::Swap => w.swap.swap_evt(value()).wrap(got).wrap(nothing).boxed(),
             What::IGet => w.ivars[on % 2].get_evt().wrap(nothing).boxed(),
             What::MPut => w.mvar.put_evt(value()).wrap(nothing).boxed(),
             What::MTake => w.mvar.take_evt().wrap(received).boxed(),

@@ -303,7 +303,7 @@ impl PoolShared {
         loop {
             while let Some(call) = state.queue.pop_front() {
                 #[cfg(not(loom))]
-                let running = state.lookout.begin(&call);
+                let running = state.lookout.begin(&call, self.class);
                 drop(state);
                 call.run();
                 state = self.lock();

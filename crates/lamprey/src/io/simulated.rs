@@ -25,7 +25,7 @@ pub(crate) fn received(
 #[cold]
 #[inline(never)]
 fn at_end(socket: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], flags: RecvFlags) -> Result<usize, Errno> {
-    // What is there comes before the end.
+    // Data that is there comes before the end.
     let is_end = || matches!(net::recv(socket, &mut [0; 1], NEXT), Ok((0, _)));
     if room.is_empty() && !(world::is_simulated() && is_end()) {
         return Ok(0);

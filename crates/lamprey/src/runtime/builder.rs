@@ -201,6 +201,9 @@ impl RuntimeBuilder {
 
     /// The largest number of kernel threads in the pool for lookups of names. Default: 16, or as many as
     /// [`blocking_threads`](Self::blocking_threads) if those are fewer.
+    ///
+    /// A look-up that everybody has left does not count while others wait for a thread: its name server may be silent. There are at most
+    /// 1024 such; those beyond count. When the runtime ends, they are waited for, but for no longer than five seconds.
     pub fn lookup_threads(mut self, threads: usize) -> Self {
         self.pools.lookups = Some(threads);
         self

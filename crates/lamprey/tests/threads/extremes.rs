@@ -216,7 +216,7 @@ fn sockets_and_files() {
                 [file.read_at(&mut [0], offset).unwrap_err(), file.write_at(&[0], offset).unwrap_err()]
             {
                 assert_eq!(error.kind(), ErrorKind::InvalidInput);
-                // As `std` has it from the kernel.
+                // `std` gives the code of the kernel.
                 assert_eq!(error.raw_os_error(), Some(22), "{error}");
             }
             assert!(file.set_len(offset).is_err());

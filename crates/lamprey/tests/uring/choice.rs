@@ -118,7 +118,7 @@ fn a_worker_without_memory_for_a_ring_has_epoll() {
     const NAME: &str = "a_worker_without_memory_for_a_ring_has_epoll";
     if role().is_some() {
         let before = Runtime::builder().workers(1).build().unwrap();
-        // As the kernel does when the user may lock no more memory: a small ring, as that of the probe, is still made.
+        // The kernel refuses so when the user may lock no more memory; it still makes a small ring, such as that of the probe.
         refuse(libc::SYS_io_uring_setup, 64, libc::ENOMEM);
         for runtime in [before, Runtime::builder().workers(2).build().unwrap()] {
             runtime.run(|| {
@@ -150,7 +150,7 @@ fn a_worker_without_memory_for_a_ring_has_epoll() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What is in flight cannot be given up then, and the kernel may still write to its memory.
+/// Operations in flight cannot be given up then, and the kernel may still write to their memory.
 #[test]
 fn a_runtime_that_cannot_end_its_operations_says_so() {
     const NAME: &str = "a_runtime_that_cannot_end_its_operations_says_so";

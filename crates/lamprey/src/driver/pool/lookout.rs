@@ -60,12 +60,18 @@ enum Running {
 /// Who waits for a call.
 enum Of {
     Host,
-    Future(Arc<dyn Run>),
+    Future,
+    /// Whoever wants the look-up. The reference is dropped under the pool's lock, so the call must own nothing of the program.
+    LookUp(Arc<dyn Run>),
 }
 
 impl fmt::Debug for Of {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, Self::Host) { "Host" } else { "Future" })
+        f.write_str(match self {
+            Self::Host => "Host",
+            Self::Future => "Future",
+            Self::LookUp(_) => "LookUp",
+        })
     }
 }
 
@@ -79,11 +85,12 @@ impl Lookout {
         self.looks
     }
 
-    /// A thread begins a call; returns its place.
-    pub(super) fn begin(&mut self, call: &PoolCall) -> usize {
+    /// A thread begins a call of this class; returns its place.
+    pub(super) fn begin(&mut self, call: &PoolCall, class: Class) -> usize {
         let of = match call {
             PoolCall::OfHost { .. } => Of::Host,
-            PoolCall::OfFuture(call) => Of::Future(call.clone()),
+            PoolCall::OfFuture(call) if class == Class::Lookups => Of::LookUp(call.clone()),
+            PoolCall::OfFuture(_) => Of::Future,
         };
         let running = Running::Call { since: self.looks, is_held: false, of };
         match self.free.pop() {
@@ -116,7 +123,7 @@ impl Lookout {
                 && !*is_held
                 && self.held < MOST_HELD
                 && match class {
-                    Class::Lookups => matches!(of, Of::Future(call) if !call.is_wanted()),
+                    Class::Lookups => matches!(of, Of::LookUp(call) if !call.is_wanted()),
                     _ => self.looks - *since >= LOOKS,
                 }
             {

@@ -201,7 +201,7 @@ fn names_addresses_and_ports() {
         stream.set_ttl(7).unwrap();
         assert!(stream.nodelay().unwrap() && stream.ttl().unwrap() == 7);
         assert!(stream.take_error().unwrap().is_none());
-        // As on Linux, a listener on 0.0.0.0 is none of IPv6, but one on [::] is of both.
+        // Linux has a listener on [::] accept IPv4, too, but one on 0.0.0.0 no IPv6.
         assert_eq!(TcpStream::connect("[fd00::2]:80").unwrap_err().kind(), ErrorKind::ConnectionRefused);
         let (ready, is_ready) = lamprey::oneshot();
         let _six = there.spawn(move || {
