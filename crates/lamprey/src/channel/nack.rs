@@ -154,6 +154,10 @@ impl<B: Steps> Steps for Nacked<B> {
         drop(self.fuse.0.take());
     }
 
+    fn begin_rest(&self, context: &mut Context<'_>) {
+        self.inner.begin_rest(context);
+    }
+
     fn polls(&self) -> Polls {
         self.inner.polls()
     }

@@ -102,6 +102,10 @@ impl Group for NoArms {
     fn deadline(&self, _: usize) -> Option<Instant> {
         None
     }
+    fn begin_rest(&self, _: usize, _: &mut Context<'_>) {}
+    fn is_all(&self, _: usize) -> bool {
+        false
+    }
     fn is_refused(&self, _: usize) -> bool {
         false
     }
@@ -172,6 +176,12 @@ impl<L: Group, B: Branch> Group for Arms<L, B> {
     }
     fn deadline(&self, at: usize) -> Option<Instant> {
         ask!(self, at, None, last => last.deadline(), before => before.deadline(at))
+    }
+    fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
+        ask!(self, at, (), last => last.begin_rest(context), before => before.begin_rest(at, context));
+    }
+    fn is_all(&self, at: usize) -> bool {
+        ask!(self, at, false, last => last.is_all(), before => before.is_all(at))
     }
     fn is_refused(&self, at: usize) -> bool {
         ask!(self, at, false, last => last.is_refused(), before => before.is_refused(at))

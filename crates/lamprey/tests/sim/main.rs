@@ -23,3 +23,4 @@ mod schedules;
 mod shutdown;
 mod signal;
 mod supervisors;
+mod wraps;

@@ -70,6 +70,10 @@ impl<T> Steps for BoxedBranch<'_, T> {
         self.0.deadline()
     }
 
+    fn begin_rest(&self, context: &mut Context<'_>) {
+        self.0.begin_rest(context);
+    }
+
     fn is_all(&self) -> bool {
         self.0.is_all()
     }

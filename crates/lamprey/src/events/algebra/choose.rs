@@ -149,6 +149,10 @@ impl<G: Group> Steps for Branches<G> {
         }
     }
 
+    fn begin_rest(&self, context: &mut Context<'_>) {
+        self.group.begin_rest(self.winner.get(), context);
+    }
+
     // Loops, here and in the other functions of each type of choice: the compiler has several times as much
     // work with iterators that take closures.
     fn polls(&self) -> Polls {

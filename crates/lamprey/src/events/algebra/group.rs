@@ -47,6 +47,8 @@ pub trait Group {
     fn polls(&self, at: usize) -> Polls;
     fn parts(&self, at: usize) -> usize;
     fn deadline(&self, at: usize) -> Option<Instant>;
+    fn begin_rest(&self, at: usize, context: &mut Context<'_>);
+    fn is_all(&self, at: usize) -> bool;
     fn is_refused(&self, at: usize) -> bool;
     fn tell(&self, at: usize, told: &mut Told<'_>);
     fn refuse(&self, at: usize) -> bool;
@@ -112,6 +114,12 @@ macro_rules! indexed {
             }
             fn deadline(&self, at: usize) -> Option<Instant> {
                 self[at].deadline()
+            }
+            fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
+                self[at].begin_rest(context);
+            }
+            fn is_all(&self, at: usize) -> bool {
+                self[at].is_all()
             }
             fn is_refused(&self, at: usize) -> bool {
                 self[at].is_refused()
@@ -185,6 +193,12 @@ macro_rules! tuple {
             #[cfg_attr(not(debug_assertions), inline(always))]
             fn deadline(&self, at: usize) -> Option<Instant> {
                 match at { $($at => self.$at.deadline(),)+ _ => beyond() }
+            }
+            fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
+                match at { $($at => self.$at.begin_rest(context),)+ _ => beyond() }
+            }
+            fn is_all(&self, at: usize) -> bool {
+                match at { $($at => self.$at.is_all(),)+ _ => beyond() }
             }
             fn is_refused(&self, at: usize) -> bool {
                 match at { $($at => self.$at.is_refused(),)+ _ => beyond() }

@@ -128,6 +128,13 @@ impl<B: Steps, F> Steps for Handled<B, F> {
         self.working().and_then(Steps::deadline)
     }
 
+    fn begin_rest(&self, context: &mut Context<'_>) {
+        let Some(inner) = self.working() else { return };
+        if let Err(panic) = caught(|| inner.begin_rest(context)) {
+            self.fail(panic);
+        }
+    }
+
     fn is_all(&self) -> bool {
         self.working().is_some_and(Steps::is_all)
     }

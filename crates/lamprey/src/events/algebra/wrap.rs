@@ -82,6 +82,10 @@ impl<B: Steps, F> Steps for Wrapped<B, F> {
         self.inner.deadline()
     }
 
+    fn begin_rest(&self, context: &mut Context<'_>) {
+        self.inner.begin_rest(context);
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_all(&self) -> bool {
         self.inner.is_all()

@@ -102,6 +102,9 @@ pub trait Steps {
         false
     }
 
+    /// For a branch that has won: begins what it still has to wait for, the other events of a `choose_all`. No `wrap` runs here.
+    fn begin_rest(&self, _: &mut Context<'_>) {}
+
     /// True if it is nothing but a `choose_all`. Alone, without a limit, it cannot lose: it is decided before anything is
     /// attempted, so that its events are synchronised on separately from the first on, and may meet each other.
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -86,7 +86,7 @@ impl Wakers {
     }
 
     /// Sets the waker of the caller for the next wake.
-    pub(super) fn are_for(&self, caller: &Waker) {
+    pub(super) fn set_waker(&self, caller: &Waker) {
         if left_out!(HubCaller) {
             return;
         }
