@@ -2,8 +2,9 @@
 //!
 //! # Invariants
 //! * The bucket is one time: when it will be full if nobody takes anything. A token less in it is a moment later. It is a count of
-//!   nanoseconds, of 128 bits, as an `Instant` ends where some rates have not let their second token through. It saturates: whoever
-//!   is owed more than that never gets it.
+//!   ticks, `rate` of which are a nanosecond: a token is a whole number of them, so what is taken one by one is what is taken at once.
+//!   It has 128 bits, as an `Instant` ends where some rates have not let their second token through, and saturates: whoever is owed
+//!   more than that never gets it.
 //! * Whoever waits for tokens is counted in `waiting`, and takes them only with the only permit of `turn`; nobody takes tokens at once while
 //!   that count is not 0. So they go to those who wait in order of arrival, and one that asks for many is not overtaken by those that
 //!   ask for few. (A host that is unwinding must not wait for its turn: it goes first.)
@@ -58,7 +59,7 @@ pub struct RateLimiter {
 }
 
 struct Bucket {
-    /// In nanoseconds since the limiter's `begin`.
+    /// In ticks since the limiter's `begin`.
     full_at: u128,
     /// How many threads and futures are in line.
     waiting: usize,
@@ -214,23 +215,22 @@ impl RateLimiter {
         coop::look();
         let missing = self.bucket().full_at.saturating_sub(self.now());
         let there = self.cost(self.burst).saturating_sub(missing);
-        // In two parts: the product of all may have more than 128 bits.
-        let (rate, per) = (u128::from(self.rate), self.per.as_nanos());
-        let tokens = there / per * rate + there % per * rate / per;
-        tokens.min(self.burst.into()) as u32
+        (there / self.per.as_nanos()) as u32
     }
 
-    /// The nanoseconds in which `n` tokens come, rounded up: the rate is never exceeded. (Of less than 126 bits: a `Duration` has 94.)
+    /// The ticks in which `n` tokens come. (Of at most 126 bits: a `Duration` has 94.)
     fn cost(&self, n: u32) -> u128 {
-        (self.per.as_nanos() * u128::from(n)).div_ceil(self.rate.into())
+        self.per.as_nanos() * u128::from(n)
     }
 
+    /// In ticks.
     fn now(&self) -> u128 {
-        world::now().saturating_duration_since(self.begin).as_nanos()
+        world::now().saturating_duration_since(self.begin).as_nanos() * u128::from(self.rate)
     }
 
-    /// `None`: later than the clock can tell.
-    fn instant(&self, nanos: u128) -> Option<Instant> {
+    /// The first moment at which so many ticks have passed. `None`: later than the clock can tell.
+    fn instant(&self, ticks: u128) -> Option<Instant> {
+        let nanos = ticks.div_ceil(self.rate.into());
         let second = 1_000_000_000;
         let seconds = u64::try_from(nanos / second).ok()?;
         self.begin.checked_add(Duration::new(seconds, (nanos % second) as u32))

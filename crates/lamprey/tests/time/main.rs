@@ -7,4 +7,5 @@ mod awaiting;
 mod far;
 mod moves;
 mod pace;
+mod rates;
 mod sleep;
