@@ -16,6 +16,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -23,8 +24,10 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::reactor::Reactor;
 use super::readiness::Readiness;
-use crate::kernel::epoll::wait;
+use crate::kernel::REST;
+use crate::kernel::epoll::{Failed, TRIES, wait};
 use crate::sched::source::{Helper, Notifier, Source};
+use crate::world;
 
 /// The event data of the eventfd; no slab ever has this many slots.
 const NOTIFY_KEY: u64 = u64::MAX;
@@ -48,6 +51,16 @@ pub struct Epoll {
     notified: bool,
 }
 
+/// Which of the events that were there have been fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fetched {
+    All,
+    /// As many as there was room for: there may be more.
+    Some,
+    /// None: the call has failed, and may fail again at once.
+    Failed,
+}
+
 impl Epoll {
     /// An event loop for the calling kernel thread, which must be that of the worker that will own it.
     ///
@@ -66,15 +79,18 @@ impl Epoll {
         })
     }
 
-    /// Fetches one batch of events and wakes their waiters; true if the batch was full, so that there may be more.
-    fn turn(&mut self, timeout: Option<Duration>) -> bool {
+    /// Fetches one batch of events and wakes their waiters.
+    fn turn(&mut self, timeout: Option<Duration>) -> Fetched {
         self.reactor.is_served();
-        let events = wait(&*self.reactor, &mut self.events[..], timeout);
+        let events = match wait(&*self.reactor, &mut self.events[..], timeout) {
+            Ok(events) => events,
+            Err(Failed) => return Fetched::Failed,
+        };
         let is_full = events.len() == BATCH;
         if !events.is_empty() {
             self.notified |= dispatch(&self.reactor, events, &mut self.found);
         }
-        is_full
+        if is_full { Fetched::Some } else { Fetched::All }
     }
 }
 
@@ -91,9 +107,10 @@ impl Epoll {
         self.reactor.is_served();
     }
 
-    /// Fetches what is there, as far as that is not very much; true if there may be more.
-    pub(super) fn poll_many(&mut self) -> bool {
-        (0..MOST_BATCHES).all(|_| self.turn(Some(Duration::ZERO)))
+    /// Fetches what is there, as far as that is not very much.
+    pub(super) fn poll_many(&mut self) -> Fetched {
+        let mut turns = (0..MOST_BATCHES).map(|_| self.turn(Some(Duration::ZERO)));
+        turns.find(|fetched| *fetched != Fetched::Some).unwrap_or(Fetched::Some)
     }
 }
 
@@ -114,7 +131,7 @@ fn help(reactor: &Reactor, notify: &OwnedFd) {
     let mut found = Vec::new();
     let mut notified = false;
     for _ in 0..MOST_BATCHES {
-        let fetched = wait(reactor, &mut events[..], Some(Duration::ZERO));
+        let fetched = wait(reactor, &mut events[..], Some(Duration::ZERO)).unwrap_or_default();
         let is_last = fetched.len() < BATCH;
         notified |= dispatch(reactor, fetched, &mut found);
         if is_last {
@@ -134,7 +151,15 @@ pub(super) fn ring(notify: &OwnedFd) {
 
 impl Source for Epoll {
     fn poll(&mut self) {
-        self.turn(Some(Duration::ZERO));
+        let mut fetched = self.turn(Some(Duration::ZERO));
+        // A simulation concludes from nothing that nothing is under way.
+        for _ in 0..TRIES {
+            if fetched != Fetched::Failed || !world::is_simulated() {
+                break;
+            }
+            thread::sleep(REST);
+            fetched = self.turn(Some(Duration::ZERO));
+        }
     }
 
     fn active(&self) -> bool {

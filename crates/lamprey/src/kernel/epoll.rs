@@ -11,21 +11,42 @@ use std::time::Duration;
 /// A wait of more than a day ends early and is repeated; that keeps the arithmetic of every kernel in range.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
+/// The call has failed, and what it would have fetched is still there.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
 /// Fetches events into the beginning of `room`, and returns them. It waits until there is one, or for `timeout`; a signal may end the wait
 /// early, and so may an error, after a rest. So a loop around it does not spin.
+///
+/// # Errors
+/// The signal, or the error, which has been reported.
 pub(crate) fn wait(
     epoll: impl AsFd,
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> &mut [Event] {
-    try_wait(epoll, room, timeout).unwrap_or_else(|error| {
+) -> Result<&mut [Event], Failed> {
+    try_wait(epoll, room, timeout).map_err(|error| {
         if timeout == Some(Duration::ZERO) {
             tell_failure("epoll_wait", error);
         } else {
             after_failed_wait("epoll_wait", error);
         }
-        &mut []
+        Failed
     })
+}
+
+/// How often a fetch that fails is repeated, with a rest before each, for those that cannot go on without.
+pub(crate) const TRIES: usize = 100;
+
+/// Fetches the events that are there, for callers that cannot go on without them: a call that fails is repeated.
+pub(crate) fn fetch(epoll: impl AsFd, room: &mut [MaybeUninit<Event>]) -> &mut [Event] {
+    let once = |_| {
+        let counted = count(epoll.as_fd(), room, Some(Duration::ZERO));
+        counted.map_err(|error| after_failed_wait("epoll_wait", error)).ok()
+    };
+    let count = (0..TRIES).find_map(once).unwrap_or(0);
+    // SAFETY: the kernel has filled in so many.
+    unsafe { room[..count].assume_init_mut() }
 }
 
 /// As [`wait`], for callers that can tell their own caller of an error.
@@ -132,7 +153,7 @@ mod tests {
     fn a_wait_that_cannot_be_made_rests() {
         let none = std::fs::File::open("/dev/null").unwrap();
         let start = Instant::now();
-        assert!(wait(&none, &mut [MaybeUninit::uninit()], None).is_empty());
+        assert!(wait(&none, &mut [MaybeUninit::uninit()], None).is_err());
         assert!(start.elapsed() >= super::super::REST);
         assert!(try_wait(&none, &mut [MaybeUninit::uninit()], None).is_err());
     }

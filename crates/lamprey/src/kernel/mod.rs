@@ -71,7 +71,7 @@ pub(crate) fn is_refusal(error: Errno) -> bool {
 
 /// How long a thread rests whose call that waits has failed: long enough to leave the processor to others, short enough for
 /// what the failed call does not report.
-const REST: Duration = Duration::from_millis(5);
+pub(crate) const REST: Duration = Duration::from_millis(5);
 
 /// What a thread does after `call`, which was to wait, has failed: it goes on at once only after a signal, at the end of the time, or
 /// if there is something to take (`EBUSY`, of io_uring). Other errors may come again at once, and for ever.

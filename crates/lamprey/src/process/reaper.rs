@@ -147,5 +147,5 @@ fn wait(epoll: Option<&OwnedFd>, limit: Duration) -> Vec<u64> {
         return Vec::new();
     };
     let mut room = [const { MaybeUninit::<Event>::uninit() }; 64];
-    wait_in(epoll, &mut room, Some(limit)).iter().map(|event| event.data.u64()).collect()
+    wait_in(epoll, &mut room, Some(limit)).unwrap_or_default().iter().map(|event| event.data.u64()).collect()
 }

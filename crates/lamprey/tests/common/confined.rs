@@ -38,11 +38,13 @@ pub fn can_confine() -> bool {
     can
 }
 
-/// Starts `command`, to which, and to all that it starts, `refusals` are refused by `error`; returns also how often.
+/// Starts `command`, to which, and to all that it starts, `refusals` are refused by `error`, one time in `every`; returns also how
+/// often.
 pub fn start(
     command: &mut Command,
     refusals: &[Refusal],
     error: i32,
+    every: usize,
 ) -> io::Result<(Child, Arc<AtomicUsize>)> {
     let (ours, theirs) = UnixStream::pair()?;
     let (program, out) = (program(refusals), theirs.as_raw_fd());
@@ -53,7 +55,7 @@ pub fn start(
     let listener = take_over(&ours)?;
     let hits = Arc::new(AtomicUsize::new(0));
     let counted = hits.clone();
-    thread::spawn(move || answer(&listener, error, &counted));
+    thread::spawn(move || answer(&listener, error, every, &counted));
     Ok((child, hits))
 }
 
@@ -153,8 +155,8 @@ fn take_over(socket: &UnixStream) -> io::Result<OwnedFd> {
 }
 
 /// Answers until the last confined process has ended.
-fn answer(listener: &OwnedFd, error: i32, hits: &AtomicUsize) {
-    let fd = listener.as_raw_fd();
+fn answer(listener: &OwnedFd, error: i32, every: usize, hits: &AtomicUsize) {
+    let (fd, mut met) = (listener.as_raw_fd(), 0_usize);
     loop {
         let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // SAFETY: one record.
@@ -169,8 +171,14 @@ fn answer(listener: &OwnedFd, error: i32, hits: &AtomicUsize) {
         if unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked) } != 0 {
             continue; // the thread was killed meanwhile
         }
-        hits.fetch_add(1, Ordering::SeqCst);
-        (told.id, told.error) = (asked.id, -error);
+        told.id = asked.id;
+        met += 1;
+        if met.is_multiple_of(every) {
+            hits.fetch_add(1, Ordering::SeqCst);
+            told.error = -error;
+        } else {
+            told.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+        }
         // SAFETY: the kernel reads one record.
         unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut told) };
     }

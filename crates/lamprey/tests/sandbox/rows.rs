@@ -98,3 +98,11 @@ pub const ROWS: &[Row] = &[
     call("timerfd_create", libc::SYS_timerfd_create, UNUSED),
     call("landlock_create_ruleset", libc::SYS_landlock_create_ruleset, UNUSED),
 ];
+
+/// All calls that wait for events of an epoll instance.
+pub const WAITS: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+];

@@ -47,8 +47,9 @@ mod place;
 pub(crate) mod probe;
 pub(crate) mod ring;
 
-use super::epoll::Epoll;
+use super::epoll::{Epoll, Fetched};
 use super::service::Right;
+use crate::kernel::REST;
 use crate::sched::source::{Helper, Notifier, Source};
 use completion::{BELL, Completion, WATCH, dispatch};
 use here::Here;
@@ -72,8 +73,8 @@ pub struct Uring {
     is_listening: bool,
     /// The bell has rung since the last wait.
     notified: bool,
-    /// The epoll instance has, or may have, events that have not been fetched. (The ring says so once.)
-    has_events: bool,
+    /// Which of the epoll instance's events have been fetched. (The ring says once that there are some.)
+    fetched: Fetched,
     found: Vec<Completion>,
 }
 
@@ -93,7 +94,7 @@ impl Uring {
             is_watching: false,
             is_listening: false,
             notified: false,
-            has_events: false,
+            fetched: Fetched::All,
             found: Vec::new(),
         })
     }
@@ -111,16 +112,15 @@ impl Uring {
         self.ring.take(&mut self.found);
         for (which, goes_on) in self.found.iter().filter_map(Completion::of_source) {
             if which == WATCH {
-                (self.is_watching, self.has_events) = (goes_on, true);
+                (self.is_watching, self.fetched) = (goes_on, Fetched::Some);
             } else {
                 (self.is_listening, self.notified) = (goes_on, true);
             }
         }
         dispatch(&mut self.found);
-        if self.has_events {
-            self.has_events = self.epoll.poll_many();
-        } else {
-            self.epoll.is_served();
+        match self.fetched {
+            Fetched::All => self.epoll.is_served(),
+            Fetched::Some | Fetched::Failed => self.fetched = self.epoll.poll_many(),
         }
         self.watch();
     }
@@ -160,10 +160,12 @@ impl Source for Uring {
         self.watch();
         let here = self.here();
         let mut right = here.service.hold();
-        if !std::mem::take(&mut self.notified) && !self.has_events && right.kept.is_empty() {
-            here.wait(timeout);
-        } else {
-            here.submit_if_needed();
+        let must_look = std::mem::take(&mut self.notified) || !right.kept.is_empty();
+        match self.fetched {
+            Fetched::All if !must_look => here.wait(timeout),
+            // The ring does not tell of them again.
+            Fetched::Failed if !must_look => here.wait(Some(timeout.unwrap_or(REST).min(REST))),
+            _ => here.submit_if_needed(),
         }
         self.serve(&mut right);
         self.notified = false;

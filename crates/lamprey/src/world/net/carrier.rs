@@ -3,7 +3,7 @@
 //! The program's end is known by its inode, which its duplicates share, and which it keeps through conversions. Of a number
 //! that is used again the newer entry replaces the older one.
 
-use crate::kernel::epoll::wait;
+use crate::kernel::epoll::fetch;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -11,7 +11,6 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, So
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
 
 /// The room of a carrier in one direction; the kernel doubles it, for its own records.
 const ROOM: usize = 8 << 10;
@@ -114,7 +113,7 @@ impl Carriers {
         let mut found = BTreeMap::new();
         let mut room = [const { std::mem::MaybeUninit::<Event>::uninit() }; BATCH];
         loop {
-            let events = wait(epoll, &mut room, Some(Duration::ZERO));
+            let events = fetch(epoll, &mut room);
             for event in &*events {
                 let flags = event.flags;
                 *found.entry(event.data.u64()).or_insert(false) |= flags.contains(EventFlags::HUP);
