@@ -67,14 +67,26 @@ fn watch(mut stream: TcpStream, saw: &Sender<Seen>) {
     let _ = saw.send(Seen::End);
 }
 
+/// Waits, on a host, for what the server sees next.
+fn next(seen: &Receiver<Seen>, within: Duration) -> Option<Seen> {
+    let poll = || {
+        loop {
+            match seen.try_recv() {
+                Ok(seen) => return seen,
+                Err(_) => lamprey::sleep(Duration::from_millis(1)),
+            }
+        }
+    };
+    lamprey::with_timeout(within, poll).ok()
+}
+
 /// Waits, on a host, until the server has seen so many of each.
 fn see(seen: &Receiver<Seen>, requests: usize, ends: usize) {
     let mut count = (0, 0);
     while count != (requests, ends) {
-        match seen.try_recv() {
-            Ok(Seen::Request) => count.0 += 1,
-            Ok(Seen::End) => count.1 += 1,
-            Err(_) => lamprey::sleep(Duration::from_millis(1)),
+        match next(seen, FOREVER).expect("the server sees more") {
+            Seen::Request => count.0 += 1,
+            Seen::End => count.1 += 1,
         }
         assert!(count.0 <= requests && count.1 <= ends, "{count:?}");
     }
