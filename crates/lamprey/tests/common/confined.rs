@@ -38,9 +38,17 @@ pub fn can_confine() -> bool {
     can
 }
 
-/// Starts `command`, to which, and to all that it starts, `refusals` are refused by `error`, one time in `every`; returns also how
-/// often.
+/// Starts `command`, to which, and to all that it starts, `refusals` are refused by `error`; returns also how often.
 pub fn start(
+    command: &mut Command,
+    refusals: &[Refusal],
+    error: i32,
+) -> io::Result<(Child, Arc<AtomicUsize>)> {
+    start_sometimes(command, refusals, error, 1)
+}
+
+/// As [`start`], but one call in `every` is refused.
+pub fn start_sometimes(
     command: &mut Command,
     refusals: &[Refusal],
     error: i32,

@@ -1,19 +1,20 @@
 //! The program runs under each row.
 
 use crate::common::{FOREVER, again, outcome, role, within};
-use crate::confined::{Refusal, can_confine, start};
+use crate::confined::{Refusal, can_confine, start, start_sometimes};
 use crate::exercise::{self, DONE, IDLE};
 use crate::rows::{self, Met, ROWS, Row};
 use lamprey::{Builder, Io, Runtime};
 use std::hint::black_box;
-use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Runs a command for which calls are refused to its end; returns also how often they were.
-fn confined(command: Command, refusals: &[Refusal], error: i32) -> (Output, usize) {
-    sometimes_confined(command, refusals, error, 1)
+fn confined(mut command: Command, refusals: &[Refusal], error: i32) -> (Output, usize) {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    to_the_end(start(&mut command, refusals, error))
 }
 
 /// As [`confined`], one time in `every`.
@@ -24,7 +25,11 @@ fn sometimes_confined(
     every: usize,
 ) -> (Output, usize) {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (child, hits) = start(&mut command, refusals, error, every).unwrap();
+    to_the_end(start_sometimes(&mut command, refusals, error, every))
+}
+
+fn to_the_end(started: std::io::Result<(Child, Arc<AtomicUsize>)>) -> (Output, usize) {
+    let (child, hits) = started.unwrap();
     let output = within(FOREVER, move || child.wait_with_output().unwrap());
     (output, hits.load(Ordering::SeqCst))
 }
