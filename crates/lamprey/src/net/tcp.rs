@@ -226,7 +226,8 @@ impl TcpStream {
     /// With `true`, writes of 32 KiB and more are sent from where they are (`MSG_ZEROCOPY`), where io_uring is behind the
     /// sockets ([`Io`](crate::Io)): the kernel copies nothing, and the call returns when the peer has acknowledged the
     /// bytes. That pays where the network card takes them from memory; to addresses of this machine the kernel copies
-    /// all the same, and later. Until then the call cannot be cancelled, and neither its timeout nor `shutdown` ends it;
+    /// all the same, and later. What is under way counts against the user's limit of locked memory (`ulimit -l`); writes beyond it
+    /// are copied. Until then the call cannot be cancelled, and neither its timeout nor `shutdown` ends it;
     /// [`close`](Self::close) does, and resets the connection. A setting of the value; clones copy it.
     #[doc(alias = "MSG_ZEROCOPY")]
     pub fn set_zero_copy(&self, on: bool) {

@@ -137,8 +137,13 @@ impl<S: Stream> Socket<S> {
         let sent = op::send::send(here, self.as_fd(), buf, true, deadline);
         self.check_open()?;
         match sent {
-            // A socket of another kind than TCP and UDP.
-            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            // A socket of another kind than TCP and UDP; the user's limit of locked memory (`RLIMIT_MEMLOCK`), or the socket's of
+            // messages under way (`net.core.optmem_max`). Nothing has been sent.
+            Err(error)
+                if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOMEM | libc::ENOBUFS)) =>
+            {
+                Ok(None)
+            }
             sent => sent,
         }
     }

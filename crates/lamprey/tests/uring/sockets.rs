@@ -33,6 +33,42 @@ fn large_writes_wait_for_their_reader_and_arrive_whole() {
     });
 }
 
+/// Clears the capabilities of this thread and those that it starts, one of which lifts the limit of locked memory, and sets that.
+fn limit_locked_memory(bytes: u64) {
+    // Version 3, this thread; then the effective, permitted and inheritable ones, twice 32 of each.
+    let (header, none) = ([0x2008_0522_u32, 0], [0_u32; 6]);
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: the kernel reads the records, which have its layout.
+    unsafe {
+        assert_eq!(libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit), 0);
+        assert_eq!(libc::syscall(libc::SYS_capset, &raw const header, &raw const none), 0);
+    }
+}
+
+/// The kernel locks the pages of a zero-copy write. What is beyond the user's limit is copied.
+#[test]
+fn zero_copy_beyond_the_limit_of_locked_memory_copies() {
+    if role().is_none() {
+        if lamprey::Io::Uring.check().is_ok() {
+            let (output, text) = rerun("zero_copy_beyond_the_limit_of_locked_memory_copies", "limited");
+            assert!(output.status.success(), "{text}");
+        }
+        return;
+    }
+    limit_locked_memory(128 << 10);
+    on_both(1, || {
+        let (mut a, mut b) = pair();
+        a.set_zero_copy(true);
+        let sent = pattern(256 << 10);
+        let theirs = sent.clone();
+        let writer = lamprey::spawn(move || a.write_all(&theirs).map(|()| drop(a)));
+        let mut received = Vec::new();
+        b.read_to_end(&mut received).unwrap();
+        writer.join().unwrap().unwrap();
+        assert!(received == sent);
+    });
+}
+
 /// The kernel has the memory of a zero-copy write until its peer has read, which this one never does.
 #[test]
 fn closing_wakes_a_large_write() {
