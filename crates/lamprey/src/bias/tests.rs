@@ -67,7 +67,6 @@ fn revocations_of_a_storm_are_bounded() {
     assert_eq!(owned, many.len());
     let first = lease.slot().epoch();
     assert!(many.iter().all(|bias| !enters_as_owner(bias, None)));
-    // Each of these windows would have to take 100 ms.
     let epochs = (lease.slot().epoch() - first) / 256;
     assert!(epochs < 20, "{epochs} times 64 revocations");
 }
