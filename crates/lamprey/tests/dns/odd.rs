@@ -148,6 +148,16 @@ const SERVERS: &[Odd] = &[
         |q, tcp| if tcp { vec![] } else { vec![Reply::to(q).cut().address()] },
         Found::Both,
     ),
+    (
+        "larger than the client's room, whole over TCP",
+        |q, _| vec![large(Reply::to(q)).address()],
+        Found::Both,
+    ),
+    (
+        "larger than the client's room, and nothing over TCP",
+        |q, tcp| if tcp { vec![] } else { vec![large(Reply::to(q).address())] },
+        Found::Both,
+    ),
     ("cut off over TCP too", |q, _| vec![Reply::to(q).cut().address()], Found::Both),
     ("says too many records", |q, _| vec![more_records(Reply::to(q).address())], Found::Both),
     ("an alias", |q, _| vec![Reply::to(q).alias(ASKED, A).alias(A, B).address_of(B)], Found::Both),
@@ -182,6 +192,11 @@ fn chain(question: &[u8], aliases: u16) -> Reply {
     let name = |n: u16| [b"\x04", format!("{n:04x}").as_bytes(), b"\x04test\x00"].concat();
     let first = Reply::to(question).alias(ASKED, &name(1));
     (1..aliases).fold(first, |reply, n| reply.alias(&name(n), &name(n + 1))).address_of(&name(aliases))
+}
+
+/// Followed by more than clients of DNS have room for in a datagram, of no interest.
+fn large(reply: Reply) -> Reply {
+    (0..1000).fold(reply, |reply, _| reply.record(ASKED, 16, b"\x04text"))
 }
 
 fn wrong_question(question: &[u8]) -> Reply {

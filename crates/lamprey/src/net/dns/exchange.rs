@@ -18,7 +18,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-/// Room for an answer over UDP: more than a server may send.
+/// Room for an answer over UDP: more than a server may send. One that fills it may have been longer, and counts as cut off: the kernel
+/// does not say whether it has left out the end of a datagram.
 const ROOM: usize = 4096;
 
 /// A question, and its bytes.
@@ -90,7 +91,7 @@ async fn over_udp(server: SocketAddr, question: &Question) -> io::Result<Reply> 
         let received = socket.recv_async(&mut buf).await?;
         // Anything else may be forged, or late: the answer may still come.
         if let Some(reply) = reply_in(&buf[..received], question) {
-            return Ok(reply);
+            return Ok(if received == buf.len() { reply.cut() } else { reply });
         }
     }
 }

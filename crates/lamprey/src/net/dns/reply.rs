@@ -45,6 +45,12 @@ impl Reply {
         self.head.truncation
     }
 
+    /// The same, of which something did not fit into this program's room: no server says so.
+    pub(super) fn cut(mut self) -> Self {
+        self.head.truncation = true;
+        self
+    }
+
     /// True if it says what there is of the name, and not that the server cannot say.
     pub(super) fn is_final(&self) -> bool {
         matches!(self.head.response_code, ResponseCode::NoError | ResponseCode::NXDomain)
