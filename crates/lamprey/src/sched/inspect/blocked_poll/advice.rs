@@ -16,6 +16,13 @@ const AWAITABLE: &[&str] = &[
     "tick", "try_block", "wait", "wait_with_output", "writable", "write", "write_all", "write_all_at", "write_at", "write_from",
     "write_vectored",
 ];
+/// Those of them that other types have without such a form, and the types with it; empty: the type is not known, or it is no method.
+const ONLY_OF: &[(&str, &[&str])] = &[
+    ("connect_timeout", &["", "TcpStream"]),
+    ("lock", &["", "File", "Mutex"]),
+    ("run", &["CancelToken"]),
+    ("spawn", &["", "Command"]),
+];
 /// What the names of calls with a limit of time end with.
 const LIMITED: [&str; 3] = ["_timeout", "_deadline", "_until"];
 
@@ -25,18 +32,24 @@ pub(super) fn advice(call: &Call<'_>) -> String {
     match call.name {
         "wait" if call.within == "wait" => "Write `.await` instead.".to_owned(),
         "join" => "Await the handle instead: `handle.await`.".to_owned(),
+        // These are no futures themselves.
+        "join_timeout" if is_of("SupervisorHandle") || is_of("Pending") => {
+            "Write `with_timeout_async(limit, handle.into_future()).await` instead.".to_owned()
+        }
         "join_timeout" => "Write `with_timeout_async(limit, handle).await` instead.".to_owned(),
-        "cancel_and_join" => "Write `handle.cancel(); handle.await` instead.".to_owned(),
+        // A supervisor's is for a child, which has no handle.
+        "cancel_and_join" if !is_of("SupervisorHandle") => "Write `handle.cancel(); handle.await` instead.".to_owned(),
         "sync" => "Await the event instead: `event.await`, or `select_async!` in place of `select!`.".to_owned(),
         "sync_timeout" => "Write `with_timeout_async(limit, event.into_future()).await` instead.".to_owned(),
         "next" if is_of("ReadDir") => "Write `next_entry_async().await` instead.".to_owned(),
         "next" if is_of("Incoming") || is_of("Lines") => "Write `next_async().await` in a loop instead.".to_owned(),
         "next" => "Write `recv_async().await` in a loop instead.".to_owned(),
         "acquire_owned" => "Write `acquire_owned_evt(n).await` instead.".to_owned(),
+        "serve" if !is_of("Serving") => "Write `serving().serve_async(..).await` instead.".to_owned(),
         "deref" if is_of("LazyLock") => "Write `LazyLock::force_async(&it).await` instead.".to_owned(),
-        name if AWAITABLE.contains(&name) => format!("Write `{name}_async(..).await` instead."),
+        name if has_form(call, name) => format!("Write `{name}_async(..).await` instead."),
         name => match LIMITED.iter().find_map(|end| name.strip_suffix(end)) {
-            Some(name) if AWAITABLE.contains(&name) => {
+            Some(name) if has_form(call, name) => {
                 format!("Write `with_timeout_async(limit, {name}_async(..)).await` instead.")
             }
             _ => "It has no form for async code: make it in a `parasite_fn`, or on a host of its own (`spawn`).".to_owned(),
@@ -44,63 +57,11 @@ pub(super) fn advice(call: &Call<'_>) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::AWAITABLE;
-    use std::collections::BTreeSet;
-    use std::path::Path;
-
-    /// Async calls that are not named after a blocking one, or have an advice of their own.
-    const OWN: &[&str] = &[
-        "is_stream",
-        "abandoned",
-        "closed",
-        "next",
-        "next_entry",
-        "select",
-        "with_deadline",
-        "with_timeout",
-        "yield_now",
-    ];
-
-    fn names_in(folder: &Path, found: &mut BTreeSet<String>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                names_in(&path, found);
-            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("advice.rs") {
-                let text = std::fs::read_to_string(path).unwrap();
-                for part in text.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(words) {
-                    found.extend(part.strip_suffix("_async").map(str::to_owned));
-                }
-            }
-        }
-    }
-
-    /// What a public function, or the function of a macro, is called.
-    fn words(line: &str) -> Vec<&str> {
-        let line = line.trim_start();
-        let is_of_macro = line.split(' ').nth(1).is_some_and(|second| second.ends_with("_async"));
-        let name =
-            |text: &'_ str| text.find(|end: char| !end.is_alphanumeric() && end != '_').unwrap_or(text.len());
-        match line.strip_prefix("pub ").map(|line| line.trim_start_matches("async ")) {
-            Some(line) => line.strip_prefix("fn ").map(|line| &line[..name(line)]).into_iter().collect(),
-            None if is_of_macro => line.split(' ').take(2).collect(),
-            None => Vec::new(),
-        }
-    }
-
-    #[test]
-    fn all_async_forms_are_known_and_exist() {
-        let mut found = BTreeSet::new();
-        names_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
-        let known: BTreeSet<String> = AWAITABLE.iter().chain(OWN).map(|&name| name.to_owned()).collect();
-        assert!(AWAITABLE.is_sorted(), "{AWAITABLE:?}");
-        let (missing, gone): (Vec<_>, Vec<_>) =
-            (found.difference(&known).collect(), known.difference(&found).collect());
-        assert!(
-            missing.is_empty() && gone.is_empty(),
-            "not in the table: {missing:?}; not in the crate: {gone:?}"
-        );
-    }
+/// Whether what `call` is of has `name`, with `_async` behind it.
+fn has_form(call: &Call<'_>, name: &str) -> bool {
+    let only = ONLY_OF.iter().find(|(only, _)| *only == name);
+    AWAITABLE.contains(&name) && only.is_none_or(|(_, types)| types.contains(&call.of.unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests;
