@@ -37,9 +37,12 @@ impl Root {
         let dir = rustix::fs::open(&path, FOLDER, Mode::empty())?;
         let kernel_resolves = match resolve_beneath(&dir, b".") {
             Ok(_) => true,
-            // Sandboxes answer calls that they do not know with EPERM; a folder that may not be entered
-            // gives EACCES. EINVAL: the kernel does not know one of the rules.
-            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => false,
+            // Sandboxes answer calls that they do not know with one of these errors. EINVAL: the kernel does not know one of the
+            // rules. EACCES: the folder may not be entered either, and then the older call says it, too.
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::ACCESS) => {
+                rustix::fs::openat(&dir, c".", READ, Mode::empty())?;
+                false
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(Root { path, kernel_resolves })

@@ -81,6 +81,14 @@ fn check(server: &Confined, what: &str) {
     }
 }
 
+/// What a sandbox says of a call that it refuses.
+const ERRORS: [i32; 4] = [libc::EPERM, libc::ENOSYS, libc::EACCES, libc::EINVAL];
+
+/// Those by which this call may be refused: the standard library, which makes some of them, takes only two for a refusal.
+fn errors(name: &str) -> &'static [i32] {
+    if ["copy_file_range", "getrandom"].contains(&name) { &ERRORS[..2] } else { &ERRORS }
+}
+
 #[test]
 fn what_is_refused_is_not_needed() {
     if !can_confine() {
@@ -88,7 +96,7 @@ fn what_is_refused_is_not_needed() {
     }
     for &(name, call, is_met) in CALLS {
         let mut hits = 0;
-        for error in [libc::EPERM, libc::ENOSYS] {
+        for &error in errors(name) {
             for io in ["epoll", "auto"] {
                 let server = serve(&[Refusal { call, only: None }], error, io);
                 check(&server, &format!("{name} refused by {error}, {io}"));
@@ -104,8 +112,9 @@ fn a_server_does_without_all_of_it_at_once() {
     if !can_confine() {
         return;
     }
-    let refusals: Vec<_> = CALLS.iter().map(|&(_, call, _)| Refusal { call, only: None }).collect();
-    for error in [libc::EPERM, libc::ENOSYS] {
+    for error in ERRORS {
+        let fit = CALLS.iter().filter(|(name, ..)| errors(name).contains(&error));
+        let refusals: Vec<_> = fit.map(|&(_, call, _)| Refusal { call, only: None }).collect();
         check(&serve(&refusals, error, "auto"), &format!("all refused by {error}"));
     }
 }

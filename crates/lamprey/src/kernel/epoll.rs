@@ -1,6 +1,6 @@
 //! Waiting in an epoll, precisely where the kernel offers that.
 
-use super::{Refused, after_failed_wait, is_refusal, tell_failure};
+use super::{Refused, after_failed_wait, is_refused, tell_failure};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event};
 use rustix::io::Errno;
@@ -25,14 +25,16 @@ pub(crate) fn wait(
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
 ) -> Result<&mut [Event], Failed> {
-    try_wait(epoll, room, timeout).map_err(|error| {
+    let counted = count(epoll.as_fd(), room, timeout).map_err(|Failure { call, error }| {
         if timeout == Some(Duration::ZERO) {
-            tell_failure("epoll_wait", error);
+            tell_failure(call, error);
         } else {
-            after_failed_wait("epoll_wait", error);
+            after_failed_wait(call, error);
         }
         Failed
-    })
+    })?;
+    // SAFETY: the kernel has filled in so many.
+    Ok(unsafe { room[..counted].assume_init_mut() })
 }
 
 /// How often a fetch that fails is repeated, with a rest before each, for those that cannot go on without.
@@ -42,7 +44,7 @@ pub(crate) const TRIES: usize = 100;
 pub(crate) fn fetch(epoll: impl AsFd, room: &mut [MaybeUninit<Event>]) -> &mut [Event] {
     let once = |_| {
         let counted = count(epoll.as_fd(), room, Some(Duration::ZERO));
-        counted.map_err(|error| after_failed_wait("epoll_wait", error)).ok()
+        counted.map_err(|Failure { call, error }| after_failed_wait(call, error)).ok()
     };
     let count = (0..TRIES).find_map(once).unwrap_or(0);
     // SAFETY: the kernel has filled in so many.
@@ -58,24 +60,34 @@ pub(crate) fn try_wait(
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
 ) -> Result<&mut [Event], Errno> {
-    let count = count(epoll.as_fd(), room, timeout)?;
+    let count = count(epoll.as_fd(), room, timeout).map_err(|failure| failure.error)?;
     // SAFETY: the kernel has filled in so many.
     Ok(unsafe { room[..count].assume_init_mut() })
 }
+
+/// The call that has failed, of those that there are for it.
+#[derive(Debug, PartialEq, Eq)]
+struct Failure {
+    call: &'static str,
+    error: Errno,
+}
+
+/// No descriptor, and no room for the one event that is asked for, of which there must be one.
+const NOTHING: [isize; 6] = [-1, 0, 1, 0, 0, 0];
 
 /// Fetches events; returns how many.
 fn count(
     epoll: BorrowedFd<'_>,
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> Result<usize, Errno> {
+) -> Result<usize, Failure> {
     static PRECISE: Refused = Refused::unknown();
     let timeout = timeout.map(|timeout| timeout.min(LONGEST));
     if timeout.is_none_or(|timeout| timeout.subsec_nanos() % 1_000_000 == 0) || PRECISE.is_known() {
         return in_milliseconds(epoll, room, timeout);
     }
     match precisely(epoll, room, timeout) {
-        Err(error) if is_refusal(error) => {
+        Err(Failure { error, .. }) if is_refused(error, libc::SYS_epoll_pwait2, NOTHING) => {
             PRECISE.note();
             in_milliseconds(epoll, room, timeout)
         }
@@ -88,20 +100,27 @@ fn precisely(
     epoll: BorrowedFd<'_>,
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> Result<usize, Errno> {
+) -> Result<usize, Failure> {
     let until = timeout.map(|timeout| Timespec {
         tv_sec: timeout.as_secs().cast_signed(),
         tv_nsec: timeout.subsec_nanos().into(),
     });
-    epoll::wait(epoll, room, until.as_ref()).map(|(events, _)| events.len())
+    let waited = epoll::wait(epoll, room, until.as_ref());
+    waited.map(|(events, _)| events.len()).map_err(|error| Failure { call: "epoll_pwait2", error })
 }
+
+/// The system call that `epoll_wait` of the C library is. AArch64 has none.
+#[cfg(target_arch = "x86_64")]
+const PLAIN_CALL: libc::c_long = libc::SYS_epoll_wait;
+#[cfg(not(target_arch = "x86_64"))]
+const PLAIN_CALL: libc::c_long = libc::SYS_epoll_pwait;
 
 /// The call of all kernels, whose timeout is rounded up to milliseconds. A sandbox may know only its successors.
 fn in_milliseconds(
     epoll: BorrowedFd<'_>,
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
-) -> Result<usize, Errno> {
+) -> Result<usize, Failure> {
     static PLAIN: Refused = Refused::unknown();
     static MASKED: Refused = Refused::unknown();
     let (fd, events) = (epoll.as_raw_fd(), room.as_mut_ptr().cast());
@@ -109,15 +128,16 @@ fn in_milliseconds(
     let most = libc::c_int::try_from(room.len()).unwrap_or(libc::c_int::MAX);
     if !PLAIN.is_known() {
         // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `room` has room for `most` of them.
-        match counted(unsafe { libc::epoll_wait(fd, events, most, milliseconds) }) {
-            Err(error) if is_refusal(error) => PLAIN.note(),
+        match counted("epoll_wait", unsafe { libc::epoll_wait(fd, events, most, milliseconds) }) {
+            Err(Failure { error, .. }) if is_refused(error, PLAIN_CALL, NOTHING) => PLAIN.note(),
             counted => return counted,
         }
     }
     if !MASKED.is_known() {
         // SAFETY: as above; without a mask of signals.
-        match counted(unsafe { libc::epoll_pwait(fd, events, most, milliseconds, std::ptr::null()) }) {
-            Err(error) if is_refusal(error) => MASKED.note(),
+        let waited = unsafe { libc::epoll_pwait(fd, events, most, milliseconds, std::ptr::null()) };
+        match counted("epoll_pwait", waited) {
+            Err(Failure { error, .. }) if is_refused(error, libc::SYS_epoll_pwait, NOTHING) => MASKED.note(),
             counted => return counted,
         }
     }
@@ -125,9 +145,9 @@ fn in_milliseconds(
 }
 
 /// What a call of the C library has returned.
-fn counted(returned: libc::c_int) -> Result<usize, Errno> {
-    usize::try_from(returned)
-        .map_err(|_| Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+fn counted(call: &'static str, returned: libc::c_int) -> Result<usize, Failure> {
+    let error = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+    usize::try_from(returned).map_err(|_| Failure { call, error: error() })
 }
 
 #[cfg(test)]

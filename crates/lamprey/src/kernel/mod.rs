@@ -1,9 +1,9 @@
 //! System calls that an older kernel does not have, or that what confines this process refuses; and what is done instead.
 //!
 //! A kernel says `ENOSYS` to a call that it does not know, and `EINVAL` to an unknown flag. A seccomp filter says what its author
-//! chose, most often `EPERM`, also for calls that its author did not know. So an answer decides, never the version of the kernel:
-//! both errors mean "not available" where the call itself has no such error, and where it has, a call of which the kernel is
-//! known to say something else tells them apart.
+//! chose, most often `EPERM`, but also `EACCES` or `EINVAL`, also for calls that its author did not know. So an answer decides, never
+//! the version of the kernel. Most calls have one of these errors themselves: so the call is made once more, without a descriptor, to
+//! which the kernel says something else ([`is_refused`]).
 //!
 //! | call | since | instead | file |
 //! |---|---|---|---|
@@ -64,9 +64,26 @@ impl Refused {
     }
 }
 
-/// True for the errors of calls that are not available.
-pub(crate) fn is_refusal(error: Errno) -> bool {
-    matches!(error, Errno::NOSYS | Errno::PERM)
+/// True for the errors of calls that are not available, which the call itself may have, too.
+#[inline]
+pub(crate) fn may_be_refusal(error: Errno) -> bool {
+    matches!(error, Errno::NOSYS | Errno::PERM | Errno::ACCESS | Errno::INVAL)
+}
+
+/// True if `error`, of `call`, is no error of that use of it: the call is not available. It is asked by making it with `nothing`: arguments
+/// for which the kernel has another error, in place of a descriptor -1 and in place of memory null.
+#[inline]
+pub(crate) fn is_refused(error: Errno, call: libc::c_long, nothing: [isize; 6]) -> bool {
+    may_be_refusal(error) && is_refused_now(call, nothing)
+}
+
+#[cold]
+fn is_refused_now(call: libc::c_long, [a, b, c, d, e, f]: [isize; 6]) -> bool {
+    // SAFETY: there is no descriptor, and no memory: the call reads and writes nothing.
+    if unsafe { libc::syscall(call, a, b, c, d, e, f) } != -1 {
+        return false;
+    }
+    Errno::from_io_error(&std::io::Error::last_os_error()).is_some_and(may_be_refusal)
 }
 
 /// How long a thread rests whose call that waits has failed: long enough to leave the processor to others, short enough for

@@ -1,6 +1,6 @@
 //! Reading and writing only what the kernel has at hand.
 
-use super::{Refused, is_refusal};
+use super::{Refused, is_refused};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::AsFd;
@@ -39,22 +39,13 @@ pub(crate) fn write(to: impl AsFd, bytes: &[u8], at: u64) -> Result<usize, Errno
 }
 
 /// `ENOSYS` if the call is refused, and not this use of it.
+///
+/// A sealed file in memory, say, refuses a write by `EPERM`, too.
 #[inline]
 fn told(error: Errno, refused: &Refused, call: libc::c_long) -> Errno {
-    if is_refusal(error) { tell(error, refused, call) } else { error }
-}
-
-/// A sealed file in memory, say, refuses a write by `EPERM`, too. A kernel that has the call says `EBADF` to no descriptor.
-#[cold]
-fn tell(error: Errno, refused: &Refused, call: libc::c_long) -> Errno {
-    let (none, nothing) = (-1_isize, 0_usize);
-    // SAFETY: no descriptor, and no pieces of memory: the call reads and writes nothing.
-    unsafe { libc::syscall(call, none, nothing, nothing, nothing, nothing, libc::RWF_NOWAIT as usize) };
-    match Errno::from_io_error(&std::io::Error::last_os_error()) {
-        Some(answer) if is_refusal(answer) => {
-            refused.note();
-            Errno::NOSYS
-        }
-        _ => error,
+    if is_refused(error, call, [-1, 0, 0, 0, 0, libc::RWF_NOWAIT as isize]) {
+        refused.note();
+        return Errno::NOSYS;
     }
+    error
 }

@@ -1,6 +1,6 @@
 //! Putting an open file into non-blocking mode, and back.
 
-use super::{Refused, is_refusal};
+use super::{Refused, is_refused};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, ioctl_fionbio};
 use std::os::fd::AsFd;
@@ -14,7 +14,9 @@ static REFUSED: Refused = Refused::unknown();
 pub(crate) fn set_nonblocking(fd: impl AsFd, on: bool) -> Result<(), Errno> {
     if !REFUSED.is_known() {
         match ioctl_fionbio(&fd, on) {
-            Err(error) if is_refusal(error) => REFUSED.note(),
+            Err(error) if is_refused(error, libc::SYS_ioctl, [-1, libc::FIONBIO as isize, 0, 0, 0, 0]) => {
+                REFUSED.note();
+            }
             done => return done,
         }
     }

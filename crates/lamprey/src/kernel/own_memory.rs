@@ -1,6 +1,6 @@
 //! Reading memory of this process that may not be there.
 
-use super::{Refused, is_refusal};
+use super::{Refused, may_be_refusal};
 use rustix::io::Errno;
 
 /// The most pieces that one call copies.
@@ -15,7 +15,8 @@ pub(crate) fn copy(pieces: &[libc::iovec], into: &mut [u8]) -> usize {
     let errno = unsafe { *libc::__errno_location() };
     let copied = match if REFUSED.is_known() { Err(Errno::NOSYS) } else { by_one_call(pieces, into) } {
         Ok(count) => count,
-        Err(error) if is_refusal(error) => {
+        // The call has none of these errors itself: the process is its own.
+        Err(error) if may_be_refusal(error) => {
             REFUSED.note();
             by_pipe(pieces, into)
         }

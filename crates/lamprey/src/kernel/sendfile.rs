@@ -1,6 +1,6 @@
 //! Sending a part of a file to a socket that is in non-blocking mode.
 
-use super::{Refused, is_refusal};
+use super::{Refused, is_refused};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::os::fd::BorrowedFd;
@@ -24,7 +24,7 @@ pub(crate) fn send(
     if !REFUSED.is_known() {
         let mut position = offset;
         match rustix::fs::sendfile(socket, file, Some(&mut position), len as usize) {
-            Err(error) if is_refusal(error) => REFUSED.note(),
+            Err(error) if is_refused(error, libc::SYS_sendfile, [-1, -1, 0, 0, 0, 0]) => REFUSED.note(),
             Err(Errno::INVAL) => {}
             sent => return sent.map(|sent| sent as u64),
         }

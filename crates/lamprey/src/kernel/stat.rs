@@ -1,6 +1,6 @@
 //! What the file system knows of a file.
 
-use super::{Refused, is_refusal};
+use super::{Refused, is_refused};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::io;
@@ -24,15 +24,13 @@ pub(crate) fn stat(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<li
         return Ok(unsafe { place.assume_init() });
     }
     let error = io::Error::last_os_error();
-    if !Errno::from_io_error(&error).is_some_and(is_refusal) {
+    let nothing = [-1, 0, libc::AT_EMPTY_PATH as isize, 0, 0, 0];
+    // A file system may say it, too.
+    if !Errno::from_io_error(&error).is_some_and(|error| is_refused(error, libc::SYS_statx, nothing)) {
         return Err(error);
     }
-    // A file system may say it, too; then it says it again.
-    let found = by_older_call(fd, path, flags);
-    if !found.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)) {
-        REFUSED.note();
-    }
-    found
+    REFUSED.note();
+    by_older_call(fd, path, flags)
 }
 
 /// As [`stat`], without what the older call does not know.

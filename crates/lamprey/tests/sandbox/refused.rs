@@ -10,6 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Runs a command for which calls are refused to its end; returns also how often they were.
 fn confined(mut command: Command, refusals: &[Refusal], error: i32) -> (Output, usize) {
@@ -101,7 +102,7 @@ fn programs_do_without_all_of_it_at_once() {
     if !can_confine() {
         return;
     }
-    for error in [libc::EPERM, libc::ENOSYS] {
+    for error in [libc::EPERM, libc::EACCES, libc::ENOSYS] {
         let fit = ROWS.iter().filter(|row| row.errors.contains(&error));
         let refusals: Vec<_> = fit.map(|row| row.refusal).collect();
         let hits = run_program("all", &refusals, error, 1, "auto");
@@ -124,6 +125,28 @@ fn events_are_not_lost_when_a_wait_fails() {
     thread::scope(|s| {
         [libc::ENOMEM, libc::EAGAIN, libc::EIO].map(|error| drop(s.spawn(move || work(error))))
     });
+}
+
+/// Without any way to wait for events timers still go off, and what is said names the call that was made last.
+#[test]
+fn a_wait_of_which_all_forms_are_refused_is_told_by_its_name() {
+    const ME: &str = "a_wait_of_which_all_forms_are_refused_is_told_by_its_name";
+    if role().is_some() {
+        lamprey::run(|| lamprey::sleep(Duration::from_micros(20_300)));
+        return println!("{DONE}");
+    }
+    if !can_confine() {
+        return;
+    }
+    let refusals: Vec<_> = rows::WAITS.iter().map(|&call| Refusal { call, only: None }).collect();
+    for error in [libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EINVAL] {
+        let mut command = again(ME, "wait");
+        command.env("LAMPREY_IO", "epoll");
+        let (output, _) = confined(command, &refusals, error);
+        let text = text(&output);
+        assert!(output.status.success() && text.contains(DONE), "{error}: {text}");
+        assert!(text.contains("lamprey: epoll_pwait2 fails ("), "{error}: {text}");
+    }
 }
 
 /// io_uring that was demanded and is refused is an error, with what to do.

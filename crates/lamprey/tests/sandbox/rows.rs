@@ -19,20 +19,28 @@ pub enum Met {
 }
 
 /// What sandboxes and older kernels say of a call, and of an unknown flag or command of one.
-const CALL: &[i32] = &[libc::EPERM, libc::ENOSYS];
-const FLAG: &[i32] = &[libc::EPERM, libc::EINVAL];
+const CALL: &[i32] = &[libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EINVAL];
+const FLAG: &[i32] = &[libc::EPERM, libc::EACCES, libc::EINVAL];
+/// What the standard library takes for a refusal of the calls that it makes itself.
+const OF_STD: &[i32] = &[libc::EPERM, libc::ENOSYS];
+/// Of what is not called.
+const ONE: &[i32] = &[libc::EPERM];
 /// Of flags of a transfer.
 const TRANSFER: &[i32] = &[libc::EINVAL, libc::EOPNOTSUPP];
 
 const ANY: u32 = u32::MAX;
 
 const fn call(name: &'static str, call: libc::c_long, met: Met) -> Row {
-    Row { name, refusal: Refusal { call, only: None }, errors: CALL, met }
+    Row { name, refusal: Refusal { call, only: None }, errors: errors(&met, CALL), met }
 }
 
 /// A call with a value as an argument.
 const fn flag(name: &'static str, call: libc::c_long, only: (u32, u32, u32), met: Met) -> Row {
-    Row { name, refusal: Refusal { call, only: Some(only) }, errors: FLAG, met }
+    Row { name, refusal: Refusal { call, only: Some(only) }, errors: errors(&met, FLAG), met }
+}
+
+const fn errors(met: &Met, all: &'static [i32]) -> &'static [i32] {
+    if matches!(met, Met::Never(_)) { ONE } else { all }
 }
 
 /// A few for each worker and each kernel thread that ask at the same time.
@@ -85,8 +93,8 @@ pub const ROWS: &[Row] = &[
     flag("madvise, MADV_POPULATE_READ", libc::SYS_madvise, (2, ANY, 22), UNUSED),
     flag("prctl, PR_SET_NAME", libc::SYS_prctl, (0, ANY, 15), EACH),
     call("memfd_create", libc::SYS_memfd_create, EACH),
-    call("copy_file_range", libc::SYS_copy_file_range, EACH),
-    call("getrandom", libc::SYS_getrandom, EACH),
+    Row { errors: OF_STD, ..call("copy_file_range", libc::SYS_copy_file_range, EACH) },
+    Row { errors: OF_STD, ..call("getrandom", libc::SYS_getrandom, EACH) },
     call("rseq", libc::SYS_rseq, EACH),
     // By EPERM the C library starts no threads, for nobody; container engines have learned to say ENOSYS.
     Row { errors: &[libc::ENOSYS], ..call("clone3", libc::SYS_clone3, EACH) },
