@@ -4,6 +4,7 @@ use super::{File, Kind};
 pub(super) use crate::kernel::no_wait::CURSOR;
 use crate::kernel::no_wait::{read, write};
 use crate::sched::coop;
+use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
@@ -30,6 +31,10 @@ impl File {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Result<io::Result<usize>, NotNow> {
         let file = self.that_may_not_wait()?;
+        if buf.is_empty() {
+            coop::call(coop::SYSTEM);
+            return unless_it_waits(read_nothing(file, from.unwrap_or(CURSOR)));
+        }
         unless_it_waits(in_chunks(buf.len(), from, |range, at| read(file, &mut buf[range], at)))
     }
 
@@ -42,7 +47,8 @@ impl File {
 
     /// One system call of a future.
     pub(super) fn read_chunk(&self, buf: &mut [u8], at: u64) -> Result<io::Result<usize>, NotNow> {
-        unless_it_waits(read(self.that_may_not_wait()?, buf, at))
+        let file = self.that_may_not_wait()?;
+        unless_it_waits(if buf.is_empty() { read_nothing(file, at) } else { read(file, buf, at) })
     }
 
     /// One system call of a future.
@@ -54,6 +60,14 @@ impl File {
     fn that_may_not_wait(&self) -> Result<&std::fs::File, NotNow> {
         if matches!(self.kind, Kind::Plain) { Ok(&self.file) } else { Err(NotNow::Plain) }
     }
+}
+
+/// A read into no room. `read(2)` refuses a directory even then, and the call with several pieces, which is made here, does not look.
+#[cold]
+fn read_nothing(file: &std::fs::File, at: u64) -> Result<usize, Errno> {
+    let count = read(file, &mut [], at)?;
+    let is_directory = FileType::from_raw_mode(fstat(file)?.st_mode).is_dir();
+    if is_directory { Err(Errno::ISDIR) } else { Ok(count) }
 }
 
 /// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not transferred in full, and lets

@@ -8,6 +8,7 @@ mod closing;
 mod disk;
 mod disk_calls;
 mod disk_crash;
+mod disk_edges;
 mod disk_model;
 mod disk_paths;
 mod disk_wal;

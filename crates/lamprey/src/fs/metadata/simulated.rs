@@ -7,10 +7,12 @@ use rustix::fs::CWD;
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// The size of blocks in which files are best read and written.
 const BLOCK: u32 = 4096;
+/// In nanoseconds.
+const SECOND: u32 = 1_000_000_000;
 
 impl Metadata {
     pub(in crate::fs) fn simulated(stat: Stat) -> Self {
@@ -34,11 +36,17 @@ impl Metadata {
 }
 
 fn timestamp(at: SystemTime) -> libc::statx_timestamp {
-    let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // Before 1970 the seconds are rounded down, as the kernel's are: what is added to them is never negative.
+    let (seconds, nanoseconds) = match at.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => (since.as_secs().cast_signed(), since.subsec_nanos()),
+        Err(before) => {
+            let (whole, part) = (before.duration().as_secs().cast_signed(), before.duration().subsec_nanos());
+            if part == 0 { (-whole, 0) } else { (-whole - 1, SECOND - part) }
+        }
+    };
     // SAFETY: as above.
     let mut stamp = unsafe { MaybeUninit::<libc::statx_timestamp>::zeroed().assume_init() };
-    stamp.tv_sec = since.as_secs().cast_signed();
-    stamp.tv_nsec = since.subsec_nanos();
+    (stamp.tv_sec, stamp.tv_nsec) = (seconds, nanoseconds);
     stamp
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Permissions are kept, and forbid nothing. Neither they nor the times are lost when the machine fails.
 
+use super::calls::without_zero;
 use super::{Call, Disks, Key};
 use crate::world::{MachineId, World};
 use rustix::fs::{FlockOperation, flock};
@@ -20,6 +21,7 @@ impl Disks {
         path: &Path,
         mode: u32,
     ) -> io::Result<()> {
+        without_zero(path)?;
         let what = format_args!("set the permissions of {path:?} to {mode:o}");
         self.perform((world, at, Call::Write), what, |volume| {
             let ino = volume.find(path)?;

@@ -9,6 +9,7 @@ use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstat, ftruncate, seek};
 use rustix::io::{Errno, pread, pwrite, read, write};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Those flags of `open(2)` that the descriptor keeps. (`O_DIRECT` is left out: nothing here is past the memory.)
@@ -19,6 +20,17 @@ impl Volume {
     pub(super) fn of(&self, key: Key) -> Result<u32, Errno> {
         if key.epoch == self.epoch { Ok(key.ino) } else { Err(Errno::IO) }
     }
+}
+
+/// The bytes of the largest file: as on ext4, whose blocks have numbers of 32 bits.
+const LARGEST: u64 = (1 << 44) - 4096;
+
+/// Refuses what is no path, before a disk is asked, with the error of the standard library. It is no system's, and has no code.
+pub(super) fn without_zero(path: &Path) -> io::Result<()> {
+    if !path.as_os_str().as_bytes().contains(&0) {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "file name contained an unexpected NUL byte"))
 }
 
 fn size_of(file: BorrowedFd<'_>) -> Result<u64, Errno> {
@@ -41,6 +53,7 @@ impl Disks {
         flags: i32,
         mode: u32,
     ) -> io::Result<(OwnedFd, Key)> {
+        without_zero(path)?;
         let flags = OFlags::from_bits_retain(flags.cast_unsigned());
         self.perform((world, at, Call::Open), format_args!("open {path:?}"), |volume| {
             let ino = volume.open(path, flags, mode, world.system_time())?;
@@ -50,6 +63,7 @@ impl Disks {
     }
 
     pub(crate) fn stat_path(&self, world: &World, at: MachineId, path: &Path) -> io::Result<Stat> {
+        without_zero(path)?;
         self.perform((world, at, Call::Read), format_args!("stat {path:?}"), |volume| {
             let ino = volume.find(path)?;
             Ok((volume.stat(ino)?, ino.into()))
@@ -109,11 +123,12 @@ impl Disks {
                 Some(at) => at,
                 None => seek(file, SeekFrom::Current(0))?,
             };
-            let most = usize::try_from(size.saturating_add(free).saturating_sub(begin)).unwrap_or(usize::MAX);
-            if most == 0 && length != 0 {
-                return Err(Errno::NOSPC);
+            let most = |end: u64| usize::try_from(end.saturating_sub(begin)).unwrap_or(usize::MAX);
+            let (allowed, fits) = (most(LARGEST), most(size.saturating_add(free)));
+            if length != 0 && allowed.min(fits) == 0 {
+                return Err(if allowed == 0 { Errno::FBIG } else { Errno::NOSPC });
             }
-            length = length.min(most);
+            length = length.min(allowed).min(fits);
             let bytes = &buf[..length];
             let count = at.map_or_else(|| write(file, bytes), |at| pwrite(file, bytes, at))?;
             inode.modified = world.system_time();
@@ -128,9 +143,14 @@ impl Disks {
     }
 
     pub(crate) fn set_len(&self, world: &World, key: Key, file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
+        // As the standard library: such a length is not even told to the system.
+        i64::try_from(len).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let what = format_args!("set the length of inode {} to {len}", key.ino);
         self.perform((world, key.machine, Call::Write), what, |volume| {
             let ino = volume.of(key)?;
+            if len > LARGEST {
+                return Err(Errno::FBIG);
+            }
             ftruncate(file, len)?;
             volume.inode(ino)?.modified = world.system_time();
             Ok(((), 0))
@@ -150,6 +170,7 @@ impl Disks {
     }
 
     pub(crate) fn rename(&self, (world, at): (&World, MachineId), from: &Path, to: &Path) -> io::Result<()> {
+        without_zero(from).and_then(|()| without_zero(to))?;
         self.perform((world, at, Call::Write), format_args!("rename {from:?} to {to:?}"), |volume| {
             volume.rename(from, to).map(|ino| ((), ino.into()))
         })
@@ -162,6 +183,7 @@ impl Disks {
         path: &Path,
         directory: bool,
     ) -> io::Result<()> {
+        without_zero(path)?;
         self.perform((world, at, Call::Write), format_args!("remove {path:?}"), |volume| {
             volume.remove(path, directory).map(|ino| ((), ino.into()))
         })
@@ -173,6 +195,7 @@ impl Disks {
         path: &Path,
         mode: u32,
     ) -> io::Result<()> {
+        without_zero(path)?;
         self.perform((world, at, Call::Write), format_args!("create the directory {path:?}"), |volume| {
             volume.create_directory(path, mode, world.system_time()).map(|ino| ((), ino.into()))
         })
@@ -180,6 +203,7 @@ impl Disks {
 
     /// What is in a directory, in alphabetical order.
     pub(crate) fn list(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<Vec<Listed>> {
+        without_zero(path)?;
         self.perform((world, at, Call::Read), format_args!("list {path:?}"), |volume| {
             volume.list(path).map(|names| {
                 let count = names.len() as u64;
