@@ -6,6 +6,7 @@ use super::simulated;
 use rustix::io::Errno;
 use std::io;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -35,11 +36,20 @@ values! {
     u32: |value| value.into(), |word| word as u32;
     usize: |value| value as u64, |word| word as usize;
     Ipv4Addr: |value| value.to_bits().into(), |word| Self::from_bits(word as u32);
-    Duration: |value| u64::try_from(value.as_nanos()).unwrap_or(u64::MAX), |word| Self::from_nanos(word);
+    // The kernel keeps seconds.
+    Duration: |value| value.as_secs().saturating_add((value.subsec_nanos() != 0).into()), |word| Self::from_secs(word);
     Option<Duration>:
         |value| value.map_or(0, |time| time.to_word().saturating_add(1)),
         |word| word.checked_sub(1).map(Duration::of_word);
 }
+
+/// Which words the kernel takes of an option; of others all. Of a time that there may not be, 0 stands for none.
+const ALLOWED: &[(&str, RangeInclusive<u64>)] = &[
+    ("linger", 0..=1 << 31),
+    ("keepalive_time", 1..=32767),
+    ("keepalive_interval", 1..=32767),
+    ("keepalive_retries", 1..=127),
+];
 
 /// Sets an option of the kernel's socket.
 pub(super) fn set<V: Value>(
@@ -48,10 +58,15 @@ pub(super) fn set<V: Value>(
     value: V,
     set: impl FnOnce(BorrowedFd<'_>, V) -> Result<(), Errno>,
 ) -> io::Result<()> {
-    match simulated::set_option(socket, name, value.to_word()) {
-        Some(()) => Ok(()),
+    let word = value.to_word();
+    match simulated::set_option(socket, name, word, || is_allowed(name, word)) {
+        Some(done) => Ok(done?),
         None => Ok(set(socket, value)?),
     }
+}
+
+fn is_allowed(name: &str, word: u64) -> bool {
+    ALLOWED.iter().all(|(limited, words)| *limited != name || words.contains(&word))
 }
 
 /// Asks for an option of the kernel's socket.

@@ -138,9 +138,20 @@ pub(super) fn is_known(socket: BorrowedFd<'_>) -> bool {
     known(socket, |_| ()).is_some()
 }
 
-/// Keeps the value of an option; `None` if the socket is not the simulation's.
-pub(super) fn set_option(socket: BorrowedFd<'_>, name: &'static str, value: u64) -> Option<()> {
-    known(socket, |known| _ = known.options.insert(name, value))
+/// Keeps the value of an option, or refuses it as the kernel does; `None` if the socket is not the simulation's.
+pub(super) fn set_option(
+    socket: BorrowedFd<'_>,
+    name: &'static str,
+    value: u64,
+    is_allowed: impl FnOnce() -> bool,
+) -> Option<Result<(), Errno>> {
+    known(socket, |known| {
+        if !is_allowed() {
+            return Err(Errno::INVAL);
+        }
+        known.options.insert(name, value);
+        Ok(())
+    })
 }
 
 /// The value of an option, or 0; `None` if the socket is not the simulation's.

@@ -70,6 +70,32 @@ fn one_port_on_several_addresses_as_the_kernels() {
 }
 
 #[test]
+fn options_are_kept_in_whole_seconds_as_by_the_kernel() {
+    both_say(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let most = Duration::from_secs(i32::MAX as u64);
+        let nano = Duration::from_nanos(1);
+        let times =
+            [Duration::ZERO, nano, Duration::from_millis(1500), Duration::from_secs(2), most, most + nano];
+        let far = [Duration::from_secs(32767), Duration::from_secs(32768), Duration::MAX];
+        let mut all = Vec::new();
+        for time in times.into_iter().chain(far) {
+            all.push(format!("linger {time:?}: {}", said(stream.set_linger(Some(time)))));
+            all.push(said(stream.linger()));
+            all.push(format!("time {time:?}: {}", said(stream.set_keepalive_time(time))));
+            all.push(format!("interval {time:?}: {}", said(stream.set_keepalive_interval(time))));
+            if stream.set_keepalive_time(time).is_ok() {
+                all.extend([said(stream.keepalive_time()), said(stream.keepalive_interval())]);
+            }
+        }
+        all.extend([said(stream.set_linger(None)), said(stream.linger())]);
+        all.extend([0, 1, 127, 128, u32::MAX].map(|count| said(stream.set_keepalive_retries(count))));
+        all
+    });
+}
+
+#[test]
 fn a_refused_datagram_is_told_once_as_by_the_kernel() {
     both_say(|| {
         let pair = || {
