@@ -42,6 +42,16 @@ pub(super) fn covers(bound: IpAddr, address: IpAddr) -> bool {
     }
 }
 
+/// How a socket that is bound to `bound` writes an address: one of IPv6 writes those of IPv4 in its own form.
+pub(super) fn as_seen_from(bound: IpAddr, mut address: SocketAddr) -> SocketAddr {
+    address.set_ip(match (bound, address.ip()) {
+        (IpAddr::V6(_), IpAddr::V4(v4)) => v4.to_ipv6_mapped().into(),
+        (IpAddr::V6(_), v6) => v6,
+        (IpAddr::V4(_), other) => other.to_canonical(),
+    });
+    address
+}
+
 /// Whether a datagram socket that is bound to `bound` can send to `peer` at all.
 pub(super) fn of_same_family(bound: SocketAddr, peer: SocketAddr) -> Result<(), Errno> {
     if bound.is_ipv4() && peer.is_ipv6() { Err(Errno::AFNOSUPPORT) } else { Ok(()) }

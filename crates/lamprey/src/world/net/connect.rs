@@ -98,13 +98,15 @@ impl State {
             self.note(world, number, 0, format_args!("syn dropped: the listener's queue is full"));
             return false;
         }
+        let bound = self.listens_at(listener).unwrap_or(at).ip();
+        let seen = |address| address::as_seen_from(bound, address);
         // Out of descriptors: as if the request had been lost.
-        let made = self.carriers.make(key(number, 1), SocketType::STREAM, at, Some(from));
+        let made = self.carriers.make(key(number, 1), SocketType::STREAM, seen(at), Some(seen(from)));
         let Ok((ours, theirs)) = made else { return false };
         if let Some(connection) = self.connections.get_mut(&number) {
             connection.sides[1] = Side::new(to.1, at, Life::Open, Some(ours));
         }
-        self.queue_up(listener, number, from, theirs);
+        self.queue_up(listener, number, seen(from), theirs);
         self.push(world, number, 1, Payload::Open);
         true
     }

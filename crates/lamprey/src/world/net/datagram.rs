@@ -72,10 +72,12 @@ impl Net {
             if address::reached(peer.ip(), datagrams.machine).is_none() {
                 return Some(Err(Errno::NETUNREACH));
             }
+            let seen = |address| address::as_seen_from(datagrams.at.ip(), address);
             if datagrams.at.ip().is_unspecified() {
                 known.local.set_ip(address::facing(datagrams.machine, peer.ip()));
+                known.local = seen(known.local);
             }
-            known.peer = Some(peer);
+            known.peer = Some(seen(peer));
             datagrams.peer = Some(peer);
             Some(Ok(()))
         })

@@ -86,6 +86,11 @@ impl State {
         }
     }
 
+    /// Where a listener is bound.
+    pub(super) fn listens_at(&self, listener: u64) -> Option<SocketAddr> {
+        self.listeners.get(&listener).map(|listener| listener.at)
+    }
+
     pub(super) fn has_room(&self, listener: u64) -> bool {
         self.listeners.get(&listener).is_some_and(|listener| listener.queue.len() < listener.most)
     }

@@ -99,9 +99,10 @@ impl State {
             self.note_datagram(world, sent, ", refused");
             return self.refuse_datagram(world, sent);
         };
-        let mut message = head(sent.from, false).to_vec();
+        let seen = |address| address::as_seen_from(receiver.at.ip(), address);
+        let mut message = head(seen(sent.from), false).to_vec();
         message.extend(&*sent.bytes);
-        let is_taken = receiver.peer.is_none_or(|peer| peer == sent.from)
+        let is_taken = receiver.peer.is_none_or(|peer| seen(peer) == seen(sent.from))
             && carrier::send(&receiver.end, &message).is_ok();
         self.note_datagram(world, sent, if is_taken { ", arrived" } else { ", dropped" });
     }

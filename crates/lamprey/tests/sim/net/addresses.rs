@@ -21,7 +21,11 @@ fn said<T: Debug>(result: io::Result<T>) -> String {
 fn both_say(what: fn() -> Vec<String>) {
     let real = lamprey::run(what);
     for seed in 0..3 {
-        assert_eq!(Runtime::simulated(seed).run(what), real);
+        let simulated = Runtime::simulated(seed).run(what);
+        let differing = real.iter().zip(&simulated).filter(|(real, simulated)| real != simulated);
+        let differing: Vec<_> =
+            differing.map(|(real, simulated)| format!("{real}\n  simulated: {simulated}")).collect();
+        assert!(differing.is_empty() && real.len() == simulated.len(), "{}", differing.join("\n"));
     }
 }
 
@@ -29,7 +33,8 @@ fn both_say(what: fn() -> Vec<String>) {
 fn own() -> Vec<&'static str> {
     let has_six = std::net::TcpListener::bind("[::1]:0").is_ok();
     let four = ["0.0.0.0", "127.0.0.1", "127.0.0.2"];
-    four.into_iter().chain(["::", "::1"].into_iter().filter(|_| has_six)).collect()
+    let six = ["::", "::1", "::ffff:127.0.0.1", "::ffff:127.0.0.2"];
+    four.into_iter().chain(six.into_iter().filter(|_| has_six)).collect()
 }
 
 /// Who connects to `to`, at the port of a listener on `at`: the addresses of both ends, as each sees them.
@@ -41,8 +46,7 @@ fn met(at: &str, to: &str) -> String {
         let (server, from) = listener.accept().unwrap();
         let ends: [IpAddr; 4] =
             [ip(client.local_addr()), ip(client.peer_addr()), ip(server.local_addr()), from.ip()];
-        // How IPv4 is written on a socket of IPv6 is not told apart.
-        ends.map(|ip| ip.to_canonical())
+        ends
     }))
 }
 
@@ -51,6 +55,48 @@ fn listeners_are_reached_as_the_kernels() {
     both_say(|| {
         let pairs = own().into_iter().flat_map(|at| own().into_iter().map(move |to| (at, to)));
         pairs.map(|(at, to)| format!("{to} to a listener on {at}: {}", met(at, to))).collect()
+    });
+}
+
+/// Where a socket on `at` says that it is, when it has connected to one on `to`; and who that one says has sent to it, and the other way.
+fn exchanged(at: &str, to: &str) -> Vec<String> {
+    let on = |ip: &str| UdpSocket::bind(SocketAddr::new(ip.parse().unwrap(), 0)).unwrap();
+    let (near, far) = (on(at), on(to));
+    let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
+    let towards = |ip: &str, socket: &UdpSocket| SocketAddr::new(ip.parse().unwrap(), port(socket));
+    let ip = |address: io::Result<SocketAddr>| said(address.map(|address| address.ip()));
+    let receive = |socket: &UdpSocket| {
+        socket.set_read_timeout(Some(MINUTE)).unwrap();
+        said(socket.recv_from(&mut [0; 5]).map(|(count, from)| (count, from.ip())))
+    };
+    let sent = near.send_to(b"one", towards(to, &far));
+    let mut all = vec![said(sent.as_ref().map_err(|error| error.kind().into()))];
+    if sent.is_ok() {
+        all.push(receive(&far));
+    }
+    let connected = near.connect(towards(to, &far));
+    let is_connected = connected.is_ok();
+    all.extend([said(connected), ip(near.local_addr()), ip(near.peer_addr())]);
+    if is_connected {
+        all.extend([said(near.send(b"two")), receive(&far)]);
+        let back = SocketAddr::new(near.local_addr().unwrap().ip(), port(&near));
+        let answered = far.send_to(b"back", back);
+        let arrives = answered.is_ok();
+        all.push(said(answered.map_err(|error| error.kind().into())));
+        if arrives {
+            all.push(receive(&near));
+        }
+    }
+    all
+}
+
+#[test]
+fn datagrams_are_exchanged_as_by_the_kernel() {
+    both_say(|| {
+        let pairs = own().into_iter().flat_map(|at| own().into_iter().map(move |to| (at, to)));
+        // Which addresses a socket that has one of its own does not reach is not told apart.
+        let pairs = pairs.filter(|(at, to)| ["0.0.0.0", "::", *to].contains(at));
+        pairs.map(|(at, to)| format!("from {at} to {to}: {:?}", exchanged(at, to))).collect()
     });
 }
 
