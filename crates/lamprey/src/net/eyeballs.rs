@@ -75,7 +75,8 @@ impl Attempts {
 
     fn begin(&mut self) {
         let Some(address) = self.left.next() else { return };
-        self.running.push(Box::pin(async move { TcpStream::connect_within_async(&address, None).await }));
+        self.running
+            .push(Box::pin(async move { TcpStream::connect_within_async(&address, None, None).await }));
         self.delay = Some(Box::pin(sleep_async(DELAY)));
     }
 }

@@ -40,9 +40,38 @@ pub(super) fn look_up(host: &str, port: u16) -> Option<io::Result<Vec<SocketAddr
     })
 }
 
-/// A socket that connects to `to`; `None` outside of a simulation.
-pub(super) fn connect(to: &SocketAddr) -> Option<Result<OwnedFd, Errno>> {
-    ask(|world| world.net.connect(world, *to))
+/// Where a socket of a simulation is bound, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Bound {
+    place: world::net::Bound,
+    /// The program has chosen the port.
+    pub(super) is_chosen: bool,
+}
+
+impl Bound {
+    pub(super) fn address(&self) -> SocketAddr {
+        self.place.address()
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        // In another simulation, or after its own, it names nothing.
+        world::with(|world| world.net.unbind(&self.place));
+    }
+}
+
+/// Binds a socket of the kernel's in a simulation; `None` outside of one.
+pub(super) fn bind(socket: BorrowedFd<'_>, at: SocketAddr) -> Option<Result<Bound, Errno>> {
+    ask(|world| {
+        let place = world.net.bind(world, socket, at, net::sockopt::socket_reuseaddr(socket)?)?;
+        Ok(Bound { place, is_chosen: at.port() != 0 })
+    })
+}
+
+/// A socket that connects to `to`, from the port of `bound`; `None` outside of a simulation.
+pub(super) fn connect(to: &SocketAddr, bound: Option<&Bound>) -> Option<Result<OwnedFd, Errno>> {
+    ask(|world| world.net.connect(world, *to, bound.map(|bound| &bound.place)))
 }
 
 /// Waits until the socket of [`connect`] is connected.
@@ -68,6 +97,11 @@ fn is_connected(fd: BorrowedFd<'_>) -> Result<(), Errno> {
 /// A listening socket; `None` outside of a simulation.
 pub(super) fn listen(at: &SocketAddr, backlog: i32) -> Option<Result<OwnedFd, Errno>> {
     ask(|world| world.net.listen(world, *at, backlog as usize))
+}
+
+/// As [`listen`], by a socket that is bound.
+pub(super) fn listen_where_bound(bound: &Bound, backlog: i32) -> Option<Result<OwnedFd, Errno>> {
+    ask(|world| world.net.listen_where_bound(world, &bound.place, backlog as usize))
 }
 
 /// Accepts from a socket that the kernel says is no listener.

@@ -95,7 +95,7 @@ impl TcpStream {
             return crate::parasite::wait(connect_to_any(addresses));
         }
         // One needs no future; and where nothing may wait, they fail one after the other.
-        first_of(addresses.drain(..), |address| Self::connect_within(address, None))
+        first_of(addresses.drain(..), |address| Self::connect_within(address, None, None))
     }
 
     /// Connects to one address, or fails with `TimedOut` after `timeout`.
@@ -111,7 +111,7 @@ impl TcpStream {
     /// # Blocking
     /// As for `connect`.
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
-        Self::connect_within(address, Some(no_zero(timeout)?))
+        Self::connect_within(address, Some(no_zero(timeout)?), None)
     }
 
     /// The awaitable form of [`connect`](Self::connect).
@@ -157,15 +157,20 @@ impl TcpStream {
     /// # Cancellation
     /// As for [`connect_async`](Self::connect_async).
     pub async fn connect_timeout_async(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
-        Self::connect_within_async(address, Some(no_zero(timeout)?)).await
+        Self::connect_within_async(address, Some(no_zero(timeout)?), None).await
     }
 
     pub(super) fn of(socket: Socket<std::net::TcpStream>) -> Self {
         Self(socket)
     }
 
-    pub(super) fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
-        if let Some(connecting) = simulated::connect(address) {
+    /// `bound`: in a simulation, from where.
+    pub(super) fn connect_within(
+        address: &SocketAddr,
+        timeout: Option<Duration>,
+        bound: Option<&simulated::Bound>,
+    ) -> io::Result<Self> {
+        if let Some(connecting) = simulated::connect(address, bound) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected(&stream.0, timeout)?;
             return Ok(stream);
@@ -178,8 +183,9 @@ impl TcpStream {
     pub(super) async fn connect_within_async(
         address: &SocketAddr,
         timeout: Option<Duration>,
+        bound: Option<&simulated::Bound>,
     ) -> io::Result<Self> {
-        if let Some(connecting) = simulated::connect(address) {
+        if let Some(connecting) = simulated::connect(address, bound) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected_async(&stream.0, timeout).await?;
             return Ok(stream);

@@ -14,8 +14,9 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, sockopt};
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A TCP socket that is neither connected nor listening, for the options that must be set before. (For the others use
@@ -42,12 +43,12 @@ use std::time::Duration;
 /// ```
 ///
 /// # In a simulation
-/// Options are set and have no effect, and a connection cannot be given a local port ([`bind`](Self::bind) and then
-/// [`connect`](Self::connect)).
+/// Options are set and have no effect but for [`set_reuseaddr`](Self::set_reuseaddr), and a connection cannot be given a local port
+/// of one's choice ([`bind`](Self::bind) and then [`connect`](Self::connect)).
 pub struct TcpSocket {
     fd: OwnedFd,
-    /// In a simulation, where it is to listen.
-    bound: std::sync::OnceLock<SocketAddr>,
+    /// In a simulation, where it is bound.
+    bound: OnceLock<simulated::Bound>,
 }
 
 packet_options!(TcpSocket);
@@ -87,7 +88,7 @@ impl TcpSocket {
     }
 
     fn new(family: AddressFamily) -> io::Result<Self> {
-        Ok(Self { fd: socket_of(family)?, bound: std::sync::OnceLock::new() })
+        Ok(Self { fd: socket_of(family)?, bound: OnceLock::new() })
     }
 
     /// Takes a descriptor of any owner, such as a `socket2::Socket`, and puts it in non-blocking mode.
@@ -98,7 +99,7 @@ impl TcpSocket {
         let fd = fd.into();
         kind::check(fd.as_fd(), Kind::TcpSocket)?;
         set_nonblocking(&fd, true)?;
-        Ok(Self { fd, bound: std::sync::OnceLock::new() })
+        Ok(Self { fd, bound: OnceLock::new() })
     }
 
     /// Binds the socket: where it listens, or from where it connects.
@@ -111,7 +112,11 @@ impl TcpSocket {
         }
         self.check_family(&address)?;
         // It is bound already.
-        self.bound.set(address).map_err(|_| Errno::INVAL.into())
+        if self.bound.get().is_some() {
+            return Err(Errno::INVAL.into());
+        }
+        let Some(bound) = simulated::bind(self.fd.as_fd(), address) else { return Ok(()) };
+        self.bound.set(bound?).map_err(|_| Errno::INVAL.into())
     }
 
     /// The address that it is bound to.
@@ -120,7 +125,7 @@ impl TcpSocket {
     /// The system's.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         match self.bound.get() {
-            Some(address) => Ok(*address),
+            Some(bound) => Ok(bound.address()),
             None => Ok(SocketAddr::try_from(net::getsockname(&self.fd)?)?),
         }
     }
@@ -141,10 +146,13 @@ impl TcpSocket {
     /// The system's.
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
-        let anywhere = || SocketAddr::from(([0, 0, 0, 0], 0));
-        let at = self.bound.get().copied().unwrap_or_else(anywhere);
         // The kernel takes one connection more than the queue has places.
-        if let Some(listening) = simulated::listen(&at, backlog.min(listen::BACKLOG).saturating_add(1)) {
+        let most = backlog.min(listen::BACKLOG).saturating_add(1);
+        let listening = match self.bound.get() {
+            Some(bound) => simulated::listen_where_bound(bound, most),
+            None => simulated::listen(&SocketAddr::new(self.anywhere()?, 0), most),
+        };
+        if let Some(listening) = listening {
             return Ok(TcpListener::of(listening?));
         }
         net::listen(&self.fd, backlog)?;
@@ -182,8 +190,7 @@ impl TcpSocket {
     fn connect_within(self, address: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
         if world::is_simulated() {
             self.check_family(&address)?;
-            self.check_unbound()?;
-            return TcpStream::connect_within(&address, timeout);
+            return TcpStream::connect_within(&address, timeout, self.bound_to_any_port()?);
         }
         let socket = Socket::new(std::net::TcpStream::from(self.fd));
         connect(&socket, &address, timeout)?;
@@ -200,12 +207,18 @@ impl TcpSocket {
     pub async fn connect_async(self, address: SocketAddr) -> io::Result<TcpStream> {
         if world::is_simulated() {
             self.check_family(&address)?;
-            self.check_unbound()?;
-            return TcpStream::connect_within_async(&address, None).await;
+            return TcpStream::connect_within_async(&address, None, self.bound_to_any_port()?).await;
         }
         let socket = Socket::new(std::net::TcpStream::from(self.fd));
         connect_async(&socket, &address, None).await?;
         Ok(TcpStream::of(socket))
+    }
+
+    fn anywhere(&self) -> io::Result<IpAddr> {
+        Ok(match sockopt::socket_domain(&self.fd)? {
+            AddressFamily::INET6 => Ipv6Addr::UNSPECIFIED.into(),
+            _ => Ipv4Addr::UNSPECIFIED.into(),
+        })
     }
 
     /// In a simulation: what the kernel says of an address of another family.
@@ -217,15 +230,17 @@ impl TcpSocket {
         }
     }
 
-    fn check_unbound(&self) -> io::Result<()> {
+    /// In a simulation: where it is bound, if it is.
+    fn bound_to_any_port(&self) -> io::Result<Option<&simulated::Bound>> {
         match self.bound.get() {
-            Some(address) if address.port() != 0 => {
+            Some(bound) if bound.is_chosen => {
+                let address = bound.address();
                 let text = format!(
                     "a simulation chooses from where a connection is made, not {address}: bind to port 0 or not at all there"
                 );
                 Err(io::Error::new(io::ErrorKind::Unsupported, text))
             }
-            _ => Ok(()),
+            bound => Ok(bound),
         }
     }
 }

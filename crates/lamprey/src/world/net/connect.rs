@@ -2,6 +2,7 @@
 
 use super::State;
 use super::address;
+use super::bound::Bound;
 use super::carrier::key;
 use super::connection::{Connection, Life, Side};
 use super::flow::Flow;
@@ -18,29 +19,40 @@ use std::time::Duration;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
 impl Net {
-    /// A socket of the running thread's machine that connects to `to`. One byte can be read from it when the connection is
+    /// A socket of the running thread's machine that connects to `to`, from the port of `bound`, if there is one. One byte can be read from it when the connection is
     /// made; its end, if that fails ([`take_error`](Net::take_error)).
     ///
     /// # Errors
     /// `ENETUNREACH` if no machine has the address; `ENETDOWN` on a machine that has crashed; `EADDRNOTAVAIL` if no port is
     /// left; the system's, for the carrier.
-    pub(crate) fn connect(&self, world: &World, to: SocketAddr) -> Result<OwnedFd, Errno> {
+    pub(crate) fn connect(
+        &self,
+        world: &World,
+        to: SocketAddr,
+        bound: Option<&Bound>,
+    ) -> Result<OwnedFd, Errno> {
         self.with(|state| {
             state.attend(world);
-            state.connect(world, to)
+            state.connect(world, to, bound.map(|bound| bound.at.port()))
         })
     }
 }
 
 impl State {
-    fn connect(&mut self, world: &World, mut to: SocketAddr) -> Result<OwnedFd, Errno> {
+    fn connect(&mut self, world: &World, mut to: SocketAddr, from: Option<u16>) -> Result<OwnedFd, Errno> {
         let own = world.machine();
         if !self.topology.is_up(own) {
             return Err(Errno::NETDOWN);
         }
         to.set_ip(address::meant(to.ip()));
         let machine = address::reached(to.ip(), own).ok_or(Errno::NETUNREACH)?;
-        let port = self.ports.connect(own)?;
+        let port = match from {
+            Some(port) => {
+                self.ports.connect_from(own, port);
+                port
+            }
+            None => self.ports.connect(own)?,
+        };
         let at = SocketAddr::new(address::facing(own, to.ip()), port);
         let number = self.new_number();
         let made = self.carriers.make(key(number, 0), SocketType::STREAM, at, Some(to));

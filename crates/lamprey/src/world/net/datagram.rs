@@ -9,7 +9,7 @@ use super::address;
 use super::carrier::{self, key};
 use super::head::{Head, sender};
 use super::names::At;
-use super::ports::Protocol;
+use super::ports::{Protocol, Use};
 use super::{Net, World};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketType, recv, sockopt};
@@ -46,7 +46,7 @@ impl Net {
                 return Err(Errno::NETDOWN);
             }
             let number = state.new_number();
-            let at = state.ports.bind(machine, Protocol::Udp, at, number)?;
+            let at = state.ports.bind(machine, Protocol::Udp, at, (number, Use::Receives))?;
             let made = state.carriers.make(key(number, 0), SocketType::SEQPACKET, at, None);
             let release = |_: &Errno| state.ports.release(machine, Protocol::Udp, at.port(), number);
             let (end, theirs) = made.inspect_err(release)?;

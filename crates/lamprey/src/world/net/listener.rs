@@ -6,9 +6,10 @@
 
 use super::super::MachineId;
 use super::State;
+use super::bound::Bound;
 use super::carrier::{self, key};
 use super::names::At;
-use super::ports::Protocol;
+use super::ports::{Ports, Protocol, Use};
 use super::{Net, World};
 use rustix::io::Errno;
 use rustix::net::SocketType;
@@ -34,7 +35,27 @@ impl Net {
     pub(crate) fn listen(&self, world: &World, at: SocketAddr, most: usize) -> Result<OwnedFd, Errno> {
         self.with(|state| {
             state.attend(world);
-            state.listen(world, at, most)
+            state.listen(world, world.machine(), most, |ports, number| {
+                ports.bind(world.machine(), Protocol::Tcp, at, (number, Use::Receives))
+            })
+        })
+    }
+
+    /// As [`listen`](Self::listen), by a socket that is bound already.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn listen_where_bound(
+        &self,
+        world: &World,
+        bound: &Bound,
+        most: usize,
+    ) -> Result<OwnedFd, Errno> {
+        self.with(|state| {
+            state.attend(world);
+            state.listen(world, bound.machine, most, |ports, number| {
+                ports.listen(bound.machine, bound.at, bound.socket, number).map(|()| bound.at)
+            })
         })
     }
 
@@ -61,13 +82,18 @@ impl Listener {
 }
 
 impl State {
-    fn listen(&mut self, world: &World, at: SocketAddr, most: usize) -> Result<OwnedFd, Errno> {
-        let machine = world.machine();
+    fn listen(
+        &mut self,
+        world: &World,
+        machine: MachineId,
+        most: usize,
+        bind: impl FnOnce(&mut Ports, u64) -> Result<SocketAddr, Errno>,
+    ) -> Result<OwnedFd, Errno> {
         if !self.topology.is_up(machine) {
             return Err(Errno::NETDOWN);
         }
         let number = self.new_number();
-        let at = self.ports.bind(machine, Protocol::Tcp, at, number)?;
+        let at = bind(&mut self.ports, number)?;
         let made = self.carriers.make(key(number, 0), SocketType::STREAM, at, None);
         let release = |_: &Errno| self.ports.release(machine, Protocol::Tcp, at.port(), number);
         let (end, theirs) = made.inspect_err(release)?;

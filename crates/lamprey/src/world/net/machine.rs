@@ -30,6 +30,7 @@ impl Net {
             if let Some(known) = state.topology.machines.get_mut(machine.0 as usize) {
                 known.is_up = false;
             }
+            state.ports.forget_waiting(machine);
             state.lose_listeners(machine);
             state.lose_datagrams(machine);
             let numbers: Vec<u64> = state.connections.keys().copied().collect();

@@ -17,6 +17,7 @@
 
 mod address;
 mod arrival;
+mod bound;
 mod carrier;
 mod connect;
 mod connection;
@@ -39,6 +40,8 @@ mod transmission;
 pub use faults::Faults;
 pub use link::Link;
 
+#[cfg(not(loom))]
+pub(crate) use bound::Bound;
 #[cfg(not(loom))]
 pub(crate) use carrier::Known;
 #[cfg(not(loom))]

@@ -15,15 +15,50 @@ pub(super) enum Protocol {
     Udp,
 }
 
+/// What a socket does with the address that it is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It receives what comes there, alone.
+    Receives,
+    /// Nothing so far: it is bound, and may listen or connect later. With `SO_REUSEADDR` others may be bound there, too, and one of
+    /// them may listen.
+    Waits { shares: bool },
+}
+
+impl Use {
+    /// Whether both may be at one address.
+    fn goes_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Waits { shares }, Self::Waits { shares: others }) => shares && others,
+            // A listener shares.
+            (Self::Receives, Self::Waits { shares }) => shares,
+            (_, Self::Receives) => false,
+        }
+    }
+}
+
+/// A socket that is bound.
+struct Bound {
+    ip: IpAddr,
+    socket: u64,
+    does: Use,
+}
+
 /// The ports of all machines.
 #[derive(Default)]
 pub(super) struct Ports {
-    /// The listeners and datagram sockets at a port, with the address that each is bound to.
-    bound: BTreeMap<(MachineId, Protocol, u16), Vec<(IpAddr, u64)>>,
+    /// The sockets that are bound to a port.
+    bound: BTreeMap<(MachineId, Protocol, u16), Vec<Bound>>,
     /// How many connections have been made from a port and live.
     connected: BTreeMap<(MachineId, u16), u32>,
     /// The port to try next, less `FIRST`.
     next: BTreeMap<(MachineId, Protocol), u16>,
+}
+
+impl Bound {
+    fn overlaps(&self, ip: IpAddr) -> bool {
+        address::covers(ip, self.ip) || address::covers(self.ip, ip)
+    }
 }
 
 impl Ports {
@@ -36,7 +71,7 @@ impl Ports {
         machine: MachineId,
         protocol: Protocol,
         mut at: SocketAddr,
-        socket: u64,
+        (socket, does): (u64, Use),
     ) -> Result<SocketAddr, Errno> {
         if address::reached(at.ip(), machine) != Some(machine) {
             return Err(Errno::ADDRNOTAVAIL);
@@ -45,19 +80,51 @@ impl Ports {
             at.set_port(self.free(machine, protocol)?);
         }
         let there = self.bound.entry((machine, protocol, at.port())).or_default();
-        let overlaps = |ip: IpAddr| address::covers(ip, at.ip()) || address::covers(at.ip(), ip);
-        if there.iter().any(|(ip, _)| overlaps(*ip)) {
+        if there.iter().any(|other| other.overlaps(at.ip()) && !does.goes_with(other.does)) {
             return Err(Errno::ADDRINUSE);
         }
-        there.push((at.ip(), socket));
+        there.push(Bound { ip: at.ip(), socket, does });
         Ok(at)
+    }
+
+    /// A socket that has waited receives from now on, as `listener`.
+    ///
+    /// # Errors
+    /// `EADDRINUSE` if another one does.
+    pub(super) fn listen(
+        &mut self,
+        machine: MachineId,
+        at: SocketAddr,
+        socket: u64,
+        listener: u64,
+    ) -> Result<(), Errno> {
+        let there = self.bound.entry((machine, Protocol::Tcp, at.port())).or_default();
+        if there.iter().any(|other| other.overlaps(at.ip()) && other.does == Use::Receives) {
+            return Err(Errno::ADDRINUSE);
+        }
+        // It is gone if the machine has crashed meanwhile.
+        let own = there.iter_mut().find(|bound| bound.socket == socket).ok_or(Errno::NETDOWN)?;
+        *own = Bound { ip: at.ip(), socket: listener, does: Use::Receives };
+        Ok(())
+    }
+
+    /// Forgets the sockets of a machine that has crashed, which were only bound.
+    pub(super) fn forget_waiting(&mut self, machine: MachineId) {
+        for (_, sockets) in self.bound.iter_mut().filter(|((at, ..), _)| *at == machine) {
+            sockets.retain(|bound| bound.does == Use::Receives);
+        }
     }
 
     /// A free port for a connection from this machine, until [`disconnect`](Self::disconnect).
     pub(super) fn connect(&mut self, machine: MachineId) -> Result<u16, Errno> {
         let port = self.free(machine, Protocol::Tcp)?;
-        *self.connected.entry((machine, port)).or_default() += 1;
+        self.connect_from(machine, port);
         Ok(port)
+    }
+
+    /// As [`connect`](Self::connect), from a port that a socket is bound to.
+    pub(super) fn connect_from(&mut self, machine: MachineId, port: u16) {
+        *self.connected.entry((machine, port)).or_default() += 1;
     }
 
     fn free(&mut self, machine: MachineId, protocol: Protocol) -> Result<u16, Errno> {
@@ -87,12 +154,13 @@ impl Ports {
     /// The socket of `machine` that is reached at this address.
     pub(super) fn at(&self, machine: MachineId, protocol: Protocol, at: SocketAddr) -> Option<u64> {
         let sockets = self.bound.get(&(machine, protocol, at.port()))?;
-        sockets.iter().find(|(bound, _)| address::covers(*bound, at.ip())).map(|(_, socket)| *socket)
+        let reached = |bound: &&Bound| bound.does == Use::Receives && address::covers(bound.ip, at.ip());
+        sockets.iter().find(reached).map(|bound| bound.socket)
     }
 
     pub(super) fn release(&mut self, machine: MachineId, protocol: Protocol, port: u16, socket: u64) {
         if let Some(sockets) = self.bound.get_mut(&(machine, protocol, port)) {
-            sockets.retain(|(_, bound)| *bound != socket);
+            sockets.retain(|bound| bound.socket != socket);
         }
     }
 }

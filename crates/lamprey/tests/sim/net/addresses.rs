@@ -1,6 +1,7 @@
 //! Which sockets an address reaches, and errors of sockets without connections: beside the kernel's.
 
 use lamprey::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use lamprey::sim::Machine;
 use lamprey::{Runtime, sleep};
 use std::fmt::Debug;
 use std::io;
@@ -138,6 +139,90 @@ fn options_are_kept_in_whole_seconds_as_by_the_kernel() {
         all.extend([said(stream.set_linger(None)), said(stream.linger())]);
         all.extend([0, 1, 127, 128, u32::MAX].map(|count| said(stream.set_keepalive_retries(count))));
         all
+    });
+}
+
+/// A socket of the family of `ip`, which shares its address or not.
+fn socket_for(ip: &str, shares: bool) -> TcpSocket {
+    let is_six = ip.parse::<IpAddr>().unwrap().is_ipv6();
+    let socket = if is_six { TcpSocket::new_v6() } else { TcpSocket::new_v4() }.unwrap();
+    socket.set_reuseaddr(shares).unwrap();
+    socket
+}
+
+/// Two sockets at one port, what becomes of each that listens then, and of a listener beside them.
+fn bound(first: &str, second: &str, share: [bool; 2]) -> String {
+    let at = |ip: &str, port| SocketAddr::new(ip.parse().unwrap(), port);
+    let (one, other) = (socket_for(first, share[0]), socket_for(second, share[1]));
+    one.bind(at(first, 0)).unwrap();
+    let port = one.local_addr().unwrap().port();
+    assert_ne!(port, 0);
+    let beside = said(other.bind(at(second, port)));
+    let listener = said(TcpListener::bind(at(second, port)).map(drop));
+    let listens = one.listen(8);
+    let later =
+        if beside == "()" { said(other.listen(8).map(drop)) } else { said(other.bind(at(second, 0))) };
+    let third = said(socket_for(second, true).bind(at(second, port)));
+    let is_met = said(TcpStream::connect_timeout(&at(first, port), MINUTE).map(drop));
+    drop(listens);
+    let after = said(socket_for(second, true).bind(at(second, port)));
+    format!("{second} beside {first}, {share:?}: {beside}, {listener}, {later}, {third}, {is_met}, {after}")
+}
+
+#[test]
+fn sockets_are_bound_as_the_kernels() {
+    both_say(|| {
+        let pairs = own().into_iter().flat_map(|first| own().into_iter().map(move |second| (first, second)));
+        let shares = [[false, false], [true, true], [true, false], [false, true]];
+        pairs.flat_map(|(first, second)| shares.map(|share| bound(first, second, share))).collect()
+    });
+}
+
+#[test]
+fn a_bound_socket_keeps_its_port_until_it_is_dropped_as_the_kernels() {
+    both_say(|| {
+        let any = || "127.0.0.1:0".parse::<SocketAddr>().unwrap();
+        let bind = |at: SocketAddr| {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(at).map(|()| socket)
+        };
+        let one = bind(any()).unwrap();
+        let at = one.local_addr().unwrap();
+        let mut all = vec![said(bind(at).map(drop)), said(TcpStream::connect(at).map(drop))];
+        drop(one);
+        let again = bind(at).unwrap();
+        all.push(said(bind(at).map(drop)));
+        let listener = again.listen(8).unwrap();
+        assert_eq!(listener.local_addr().unwrap(), at);
+        let from = bind(any()).unwrap();
+        let own = from.local_addr().unwrap();
+        let client = from.connect(at).unwrap();
+        assert_eq!((client.local_addr().unwrap(), listener.accept().unwrap().1), (own, own));
+        all.extend([said(bind("8.8.8.8:0".parse().unwrap()).map(drop)), said(bind(at).map(drop))]);
+        let unbound = TcpSocket::new_v6().unwrap().listen(8).unwrap().local_addr().unwrap();
+        all.push(format!("{}", unbound.ip()));
+        all
+    });
+}
+
+#[test]
+fn a_machine_that_fails_lets_go_of_its_bound_sockets() {
+    Runtime::simulated(1).run(|| {
+        let there = Machine::new("there");
+        let bind = || {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind("0.0.0.0:80".parse().unwrap()).map(|()| socket)
+        };
+        // Nothing is left that could say that it is dropped.
+        there.spawn(move || std::mem::forget(bind().unwrap())).join().unwrap();
+        assert_eq!(
+            there.spawn(move || bind().map(drop)).join().unwrap().unwrap_err().kind(),
+            io::ErrorKind::AddrInUse
+        );
+        bind().unwrap(); // another machine's
+        there.crash();
+        there.restart();
+        there.spawn(move || bind().map(drop)).join().unwrap().unwrap();
     });
 }
 
