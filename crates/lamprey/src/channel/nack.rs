@@ -158,6 +158,10 @@ impl<B: Steps> Steps for Nacked<B> {
         self.inner.begin_rest(context);
     }
 
+    fn settle_rest(&self) -> bool {
+        self.inner.settle_rest()
+    }
+
     fn polls(&self) -> Polls {
         self.inner.polls()
     }

@@ -103,6 +103,9 @@ impl Group for NoArms {
         None
     }
     fn begin_rest(&self, _: usize, _: &mut Context<'_>) {}
+    fn settle_rest(&self, _: usize) -> bool {
+        true
+    }
     fn is_all(&self, _: usize) -> bool {
         false
     }
@@ -179,6 +182,9 @@ impl<L: Group, B: Branch> Group for Arms<L, B> {
     }
     fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
         ask!(self, at, (), last => last.begin_rest(context), before => before.begin_rest(at, context));
+    }
+    fn settle_rest(&self, at: usize) -> bool {
+        ask!(self, at, true, last => last.settle_rest(), before => before.settle_rest(at))
     }
     fn is_all(&self, at: usize) -> bool {
         ask!(self, at, false, last => last.is_all(), before => before.is_all(at))

@@ -74,6 +74,10 @@ impl<T> Steps for BoxedBranch<'_, T> {
         self.0.begin_rest(context);
     }
 
+    fn settle_rest(&self) -> bool {
+        self.0.settle_rest()
+    }
+
     fn is_all(&self) -> bool {
         self.0.is_all()
     }

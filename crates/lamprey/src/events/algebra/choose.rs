@@ -153,6 +153,10 @@ impl<G: Group> Steps for Branches<G> {
         self.group.begin_rest(self.winner.get(), context);
     }
 
+    fn settle_rest(&self) -> bool {
+        self.group.settle_rest(self.winner.get())
+    }
+
     // Loops, here and in the other functions of each type of choice: the compiler has several times as much
     // work with iterators that take closures.
     fn polls(&self) -> Polls {

@@ -167,6 +167,10 @@ impl<G: Group> Steps for AllOf<G> {
         self.all.begin_all(context);
     }
 
+    fn settle_rest(&self) -> bool {
+        self.all.settle_parts()
+    }
+
     fn is_all(&self) -> bool {
         true
     }

@@ -48,6 +48,7 @@ pub trait Group {
     fn parts(&self, at: usize) -> usize;
     fn deadline(&self, at: usize) -> Option<Instant>;
     fn begin_rest(&self, at: usize, context: &mut Context<'_>);
+    fn settle_rest(&self, at: usize) -> bool;
     fn is_all(&self, at: usize) -> bool;
     fn is_refused(&self, at: usize) -> bool;
     fn tell(&self, at: usize, told: &mut Told<'_>);
@@ -117,6 +118,9 @@ macro_rules! indexed {
             }
             fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
                 self[at].begin_rest(context);
+            }
+            fn settle_rest(&self, at: usize) -> bool {
+                self[at].settle_rest()
             }
             fn is_all(&self, at: usize) -> bool {
                 self[at].is_all()
@@ -196,6 +200,9 @@ macro_rules! tuple {
             }
             fn begin_rest(&self, at: usize, context: &mut Context<'_>) {
                 match at { $($at => self.$at.begin_rest(context),)+ _ => beyond() }
+            }
+            fn settle_rest(&self, at: usize) -> bool {
+                match at { $($at => self.$at.settle_rest(),)+ _ => beyond() }
             }
             fn is_all(&self, at: usize) -> bool {
                 match at { $($at => self.$at.is_all(),)+ _ => beyond() }

@@ -135,6 +135,10 @@ impl<B: Steps, F> Steps for Handled<B, F> {
         }
     }
 
+    fn settle_rest(&self) -> bool {
+        self.working().is_none_or(Steps::settle_rest)
+    }
+
     fn is_all(&self) -> bool {
         self.working().is_some_and(Steps::is_all)
     }

@@ -86,6 +86,10 @@ impl<B: Steps, F> Steps for Wrapped<B, F> {
         self.inner.begin_rest(context);
     }
 
+    fn settle_rest(&self) -> bool {
+        self.inner.settle_rest()
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_all(&self) -> bool {
         self.inner.is_all()

@@ -105,6 +105,12 @@ pub trait Steps {
     /// For a branch that has won: begins what it still has to wait for, the other events of a `choose_all`. No `wrap` runs here.
     fn begin_rest(&self, _: &mut Context<'_>) {}
 
+    /// For a branch that has won, whose thread is cancelled: withdraws what it still waits for. True if all of that has happened, so
+    /// that `finish` need not wait.
+    fn settle_rest(&self) -> bool {
+        true
+    }
+
     /// True if it is nothing but a `choose_all`. Alone, without a limit, it cannot lose: it is decided before anything is
     /// attempted, so that its events are synchronised on separately from the first on, and may meet each other.
     #[cfg_attr(not(debug_assertions), inline(always))]

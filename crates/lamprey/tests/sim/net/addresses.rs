@@ -19,15 +19,27 @@ fn said<T: Debug>(result: io::Result<T>) -> String {
     }
 }
 
+/// Asks the kernel and simulations. A port that the kernel has chosen may be another program's at an address beside: what differs is
+/// asked again.
 fn both_say(what: fn() -> Vec<String>) {
-    let real = lamprey::run(what);
+    let mut real = lamprey::run(what);
     for seed in 0..3 {
         let simulated = Runtime::simulated(seed).run(what);
-        let differing = real.iter().zip(&simulated).filter(|(real, simulated)| real != simulated);
-        let differing: Vec<_> =
-            differing.map(|(real, simulated)| format!("{real}\n  simulated: {simulated}")).collect();
-        assert!(differing.is_empty() && real.len() == simulated.len(), "{}", differing.join("\n"));
+        for _ in 0..4 {
+            if difference(&real, &simulated).is_some() {
+                real = lamprey::run(what);
+            }
+        }
+        let difference = difference(&real, &simulated);
+        assert!(difference.is_none(), "{}", difference.unwrap());
     }
+}
+
+fn difference(real: &[String], simulated: &[String]) -> Option<String> {
+    let differing = real.iter().zip(simulated).filter(|(real, simulated)| real != simulated);
+    let lines: Vec<_> =
+        differing.map(|(real, simulated)| format!("{real}\n  simulated: {simulated}")).collect();
+    (!lines.is_empty() || real.len() != simulated.len()).then(|| lines.join("\n"))
 }
 
 /// Addresses of this machine, of IPv6 too if it has any.

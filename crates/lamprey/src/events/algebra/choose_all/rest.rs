@@ -97,9 +97,21 @@ impl<G: Group> All<G> {
         wait_or(poll_fn(|context| self.poll(context)), is_bounded, |_| self.settle())
     }
 
-    /// For a thread that is cancelled: withdraws the parts that have not happened. Returns the results if all
-    /// have happened.
+    /// For a thread that is cancelled. Returns the results if all parts have happened.
     fn settle(&self) -> Option<Vec<G::Output>> {
+        if !self.settle_parts() {
+            return None;
+        }
+        for at in 0..self.len() {
+            if self.is_to_be_finished(at) {
+                self.finish(at, None);
+            }
+        }
+        Some(self.outputs(&mut Context::from_waker(Waker::noop())))
+    }
+
+    /// For a thread that is cancelled: withdraws the parts that have not happened. True if all have.
+    pub(super) fn settle_parts(&self) -> bool {
         for at in 0..self.len() {
             let part = &self.parts[at];
             if part.stage.get() == Stage::Offered {
@@ -113,18 +125,10 @@ impl<G: Group> All<G> {
         }
         let has_happened = |at: usize| match self.parts[at].stage.get() {
             Stage::New | Stage::Offered | Stage::Untold => false,
-            Stage::Won => !self.group.is_refused(at),
+            Stage::Won => !self.group.is_refused(at) && self.group.settle_rest(at),
             Stage::Finished => true,
         };
-        if !(0..self.len()).all(has_happened) {
-            return None;
-        }
-        for at in 0..self.len() {
-            if self.is_to_be_finished(at) {
-                self.finish(at, None);
-            }
-        }
-        Some(self.outputs(&mut Context::from_waker(Waker::noop())))
+        (0..self.len()).all(has_happened)
     }
 
     /// For a caller that must not wait: the part happens now, or fails if it can.
