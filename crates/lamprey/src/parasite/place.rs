@@ -11,6 +11,7 @@ use super::handle::Outcome;
 use super::kept::{Kept, KeptError};
 use crate::memory::slab;
 use crate::sched::completion::Completion;
+use crate::sched::drops::run_quietly;
 use crate::sched::hints::Given;
 use crate::sched::locals;
 use crate::sched::parasite::finish::acting_as;
@@ -19,7 +20,7 @@ use crate::sched::parasite::owned::OutsideSlab;
 use crate::sched::parasite::task::{FAILED, LOCALS, Named, NamedPtr, SENT, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
-use crate::thread::{quietly, report_unjoined};
+use crate::thread::report_unjoined;
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -227,7 +228,7 @@ enum Done {
 #[cold]
 unsafe fn clean_up<F: Future>(task: NonNull<Task>, value: &mut MaybeUninit<F::Output>, done: Done) {
     // SAFETY: as promised by the caller.
-    quietly(|| unsafe {
+    run_quietly(|| unsafe {
         match done {
             Done::Nothing => drop_future::<F>(task),
             Done::Polled => value.assume_init_drop(),
@@ -269,7 +270,7 @@ unsafe fn poll<F: Future>(task: NonNull<Task>) -> bool {
 unsafe fn cancel<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
-        quietly(|| drop_future::<F>(task));
+        run_quietly(|| drop_future::<F>(task));
         keep::<F>(task, Err(KeptError::cancelled()));
     }
 }
@@ -284,7 +285,7 @@ unsafe fn cancel_after_last_word<F: LastWord>(task: NonNull<Task>) {
         let said = catch_unwind(AssertUnwindSafe(|| {
             Pin::new_unchecked(&mut *(*cell::<F>(task).get()).future).last_word()
         }));
-        quietly(|| drop_future::<F>(task));
+        run_quietly(|| drop_future::<F>(task));
         let error = match said {
             Ok(Some(value)) => return keep::<F>(task, Ok(value)),
             Ok(None) => JoinError::cancelled(),
@@ -318,7 +319,7 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         if task.as_ref().life.flags.get() & LOCALS != 0 {
-            acting_as(task, || locals::end_of_parasite(task));
+            acting_as(task, || run_quietly(|| locals::end_of_parasite(task)));
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use super::handle::ParasiteHandle;
 use super::{place, spawn};
+use crate::sched::drops::run_quietly;
 use crate::sched::hints::Given;
 use crate::sched::parasite::notify::post;
 use crate::sched::parasite::outside::Outside;
@@ -14,7 +15,7 @@ use crate::sched::parasite::owned::OutsideSlab;
 use crate::sched::parasite::task::INLINE;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, new_slab};
-use crate::thread::{Builder, Handle, JoinError, quietly};
+use crate::thread::{Builder, Handle, JoinError};
 use std::future::Future;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -224,7 +225,7 @@ pub(super) unsafe fn send<F: Future>(
         Some(None) => unsafe { spawn::no_memory(&future) },
         None => {
             // SAFETY: not moved yet, and dropped once.
-            quietly(|| unsafe { ManuallyDrop::drop(&mut future) });
+            run_quietly(|| unsafe { ManuallyDrop::drop(&mut future) });
             ParasiteHandle::failed(JoinError::cancelled())
         }
     }

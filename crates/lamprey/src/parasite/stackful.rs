@@ -14,13 +14,13 @@
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
+use crate::sched::drops::{drop_quietly, end_locals};
 use crate::sched::hints::Given;
 use crate::sched::info::{ThreadInfo, ThreadKind};
-use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, Closure, JoinError, ON_A_HOST, outside, quietly};
+use crate::thread::{Builder, Closure, JoinError, ON_A_HOST, outside};
 use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -430,11 +430,11 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
         let outcome = if wanted {
             catch_unwind(AssertUnwindSafe(closure)).map_err(JoinError::caught)
         } else {
-            quietly(|| drop(closure));
+            drop_quietly(closure);
             Err(JoinError::cancelled())
         };
         // Before it counts as over: the destructors may block.
-        locals::end(worker.running_ref());
+        end_locals(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
         unsafe { StackfulJoinCell::finish(std::mem::ManuallyDrop::new(self).join_cell, outcome) }
     }
@@ -442,7 +442,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
 
 impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
-        quietly(|| drop(self.closure.take())); // a panic must not prevent the joiner's wake
+        drop_quietly(self.closure.take()); // a panic must not prevent the joiner's wake
         // SAFETY: the parasite's share, given up here: `run` has not published.
         unsafe { StackfulJoinCell::finish(self.join_cell, Err(JoinError::cancelled())) }
     }
@@ -473,18 +473,18 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
         let join_cell = catch_unwind(AssertUnwindSafe(|| {
             let value = closure();
             // Their destructors may block, so before the parasite counts as over.
-            locals::end(&context.thread);
+            end_locals(&context.thread);
             Started::store(started, context, Ok(value))
         }))
         .unwrap_or_else(|payload| {
-            locals::end(&context.thread);
+            end_locals(&context.thread);
             Started::store(started, context, Err(JoinError::caught(payload)))
         });
         // Nothing may block between `store` and `publish`.
         if let Some(join_cell) = join_cell {
             StackfulJoinCell::publish(join_cell);
             // Local values that the destructor of a detached parasite's outcome initialized.
-            locals::end(&context.thread);
+            end_locals(&context.thread);
         }
     }
 }

@@ -289,7 +289,7 @@ fn settle<T>(shared: &Shared, ended: Result<T, JoinError>) -> T {
         Ok(value) => match shared.take_failure() {
             None => value,
             Some(panic) => {
-                crate::thread::quietly(|| drop(value));
+                crate::sched::drops::drop_quietly(value);
                 panic.resume()
             }
         },

@@ -181,16 +181,9 @@ pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
     of_parasites().remove(&task.addr().get());
 }
 
-/// Drops the values of a host or stackful parasite that has ended, on its own stack.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn end(thread: &Thread) {
-    if !thread.locals.get().is_null() {
-        end_all(thread);
-    }
-}
-
+/// Drops the values of a host or stackful parasite that has ended, on its own stack: for `drops::end_locals`, which the thread calls.
 #[cold]
-fn end_all(thread: &Thread) {
+pub(super) fn end(thread: &Thread) {
     // A destructor may make new values; after 8 rounds the rest is leaked, so that this ends.
     for _ in 0..8 {
         let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();

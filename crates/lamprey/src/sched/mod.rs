@@ -29,6 +29,7 @@ pub(crate) mod completion;
 pub(crate) mod coop;
 #[cfg(not(loom))]
 pub(crate) mod coop_async;
+pub(crate) mod drops;
 pub(crate) mod duty;
 mod foreign;
 #[cfg(not(loom))]

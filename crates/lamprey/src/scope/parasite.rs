@@ -11,8 +11,9 @@ use crate::cancel::level::LevelCancelled;
 use crate::events::{FutureEvt, future_evt};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing, start_in};
 use crate::sched;
+use crate::sched::drops::drop_quietly;
 use crate::sched::parasite::task::Task;
-use crate::thread::{Closure, Handle, JoinError, Panic, ThreadInfo, quietly};
+use crate::thread::{Closure, Handle, JoinError, Panic, ThreadInfo};
 use crate::time::TimedOut;
 use std::any::Any;
 use std::fmt;
@@ -154,7 +155,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Drops the body of a child that is not started, because the scope must not wait for it.
     #[cold]
     fn refuse<T: Send>(&'scope self, body: impl Send + 'scope) -> ScopedParasite<'scope, T> {
-        quietly(|| drop(body));
+        drop_quietly(body);
         let handle = ManuallyDrop::new(ParasiteHandle::failed(JoinError::cancelled()));
         ScopedParasite { handle, scope_state: &self.scope_state, _scope: PhantomData }
     }
@@ -224,7 +225,7 @@ impl<F: Future> Future for Child<F> {
             (Ok(()), None) => this.pending(cx),
             (Ok(()), value) => Poll::Ready(value),
             (Err(payload), value) => {
-                quietly(|| drop(value));
+                drop_quietly(value);
                 failed(this.share.scope_state(), payload);
                 Poll::Ready(None)
             }
@@ -384,7 +385,7 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
         // SAFETY: if this takes the value, the handle is not used again.
         if let Some(value) = unsafe { self.handle.take_value() } {
             if std::mem::needs_drop::<T>() {
-                quietly(|| drop(value));
+                drop_quietly(value);
             }
         } else {
             self.leave();

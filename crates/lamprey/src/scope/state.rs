@@ -39,6 +39,7 @@ use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
 use crate::sched::cancel::{find_all, request_cancel, tell_all};
 use crate::sched::coop;
+use crate::sched::drops::drop_quietly;
 use crate::sched::parasite::task::Task;
 use crate::sched::parts::PartsRef;
 use crate::sched::scope_info::{ScopeInfo, ScopeOrigin};
@@ -47,7 +48,7 @@ use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::left_out;
 use crate::sync_shim::watched::{Mutex, MutexGuard};
-use crate::thread::{JoinError, Member, Panic, Panics, quietly};
+use crate::thread::{JoinError, Member, Panic, Panics};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
@@ -266,7 +267,7 @@ impl ScopeState {
         });
         if let Some(second) = second {
             crate::bug::say!("another child of the scope panicked: {second}");
-            quietly(|| drop(second));
+            drop_quietly(second);
         }
     }
 

@@ -4,6 +4,7 @@ use super::join_cell::{self, JoinHead, Outcome};
 use super::join_error::JoinError;
 use crate::sched::completion::Ended;
 use crate::sched::coop;
+use crate::sched::drops::drop_quietly;
 use crate::sched::panic::{Panic, Panics};
 use crate::sched::record::reports::what_led_to_panic;
 use crate::sched::thread::Thread;
@@ -325,7 +326,7 @@ pub(crate) fn report_unjoined<T>(
         Ok(value) => {
             #[cfg(debug_assertions)]
             super::never_run::report_never_run::<T>(who);
-            join_cell::quietly(|| drop(value));
+            drop_quietly(value);
         }
     }
 }
@@ -337,7 +338,7 @@ fn unjoined(panic: Panic) {
     match (shared.map(|shared| shared.options.panics), shared) {
         (Some(Panics::Abort), _) => std::process::abort(),
         (Some(Panics::Propagate), Some(shared)) => shared.fail(panic),
-        _ => join_cell::quietly(|| drop(panic)),
+        _ => drop_quietly(panic),
     }
 }
 

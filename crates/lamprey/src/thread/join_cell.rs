@@ -10,9 +10,8 @@
 
 use super::join_error::JoinError;
 use super::member::Member;
-pub(crate) use crate::bug::quietly;
 use crate::sched::completion::{Completion, Published};
-use crate::sched::locals;
+use crate::sched::drops::{drop_quietly, end_locals};
 use crate::sched::scope_info::ScopeInfo;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
@@ -120,7 +119,7 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
         // were written, which defeats store forwarding.
         match catch_unwind(AssertUnwindSafe(closure)) {
             Ok(value) => {
-                locals::end(&join_cell.head.thread);
+                end_locals(&join_cell.head.thread);
                 (*join_cell.head.outcome.get()).write(Ok(value));
             }
             Err(payload) => panicked(join_cell, payload),
@@ -133,7 +132,7 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
 #[inline(never)]
 fn panicked<T, F, M: Member>(join_cell: &JoinCell<T, F, M>, payload: Box<dyn Any + Send>) {
     let error = join_cell.member.failed(JoinError::caught(payload));
-    locals::end(&join_cell.head.thread);
+    end_locals(&join_cell.head.thread);
     // SAFETY: called once, by `run`: no other thread reads or writes the outcome before it is published.
     unsafe { (*join_cell.head.outcome.get()).write(Err(error)) };
 }
@@ -148,8 +147,8 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
     unsafe {
         let join_cell = join_cell::<T, F, M>(thread);
         let closure = (*join_cell.closure.get()).assume_init_read();
-        quietly(|| drop(closure));
-        locals::end(&join_cell.head.thread);
+        drop_quietly(closure);
+        end_locals(&join_cell.head.thread);
         (*join_cell.head.outcome.get()).write(Err(join_cell.member.failed(match why {
             Abandoned::Shutdown => JoinError::cancelled(),
             Abandoned::NoStack(error) => JoinError::no_stack(error),
@@ -218,10 +217,10 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
     unsafe {
         let outcome = take_outcome(thread.cast::<JoinHead<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
-        locals::end(thread.as_ref());
+        end_locals(thread.as_ref());
         join_cell::<T, F, M>(thread).member.gone();
         // Host-locals that a waker initialized, if `gone` called one.
-        locals::end(thread.as_ref());
+        end_locals(thread.as_ref());
     }
 }
 

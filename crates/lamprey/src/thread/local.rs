@@ -55,7 +55,8 @@ impl<T: Send + 'static> HostLocal<T> {
     /// thread's value.
     ///
     /// The values' destructors run when the host ends, before its joiner is woken, in the order in which the
-    /// values were initialized. They may block and may use other host-local values. (Values that a destructor
+    /// values were initialized. They may block and may use other host-local values;
+    /// on a thread that is cancelled their blocking calls fail, as in an unwind. (Values that a destructor
     /// initializes are dropped in a further round; what is left after eight rounds is leaked.) Those of an OS thread run
     /// among the destructors of its thread-locals; values that these initialize later are dropped when the thread has ended.
     ///

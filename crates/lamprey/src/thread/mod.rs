@@ -26,7 +26,6 @@ mod never_run;
 pub(crate) mod stack_size;
 mod suspend;
 
-pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
 pub(crate) use crate::model::scope_state::JoinError;
 #[cfg(not(loom))]

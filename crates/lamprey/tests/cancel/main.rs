@@ -4,6 +4,7 @@
 mod common;
 
 mod choice;
+mod destructors;
 mod hosts;
 mod laws;
 mod owed;

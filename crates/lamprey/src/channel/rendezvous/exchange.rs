@@ -256,7 +256,7 @@ impl<T> Chan<T> {
             // SAFETY: taken out by `close`, and still full.
             let free = || unsafe { free_undelivered::<T>(handed_back, true) };
             #[cfg(not(loom))]
-            crate::thread::quietly(free);
+            crate::bug::quietly(free);
             #[cfg(loom)]
             free();
         }

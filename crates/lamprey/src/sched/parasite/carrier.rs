@@ -17,6 +17,7 @@
 use super::owned::{Oldest, TURN};
 use super::ready_queue::ReadyQueue;
 use super::task::Task;
+use crate::sched::drops::{end_locals, run_quietly};
 use crate::sched::policy::Why;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
@@ -195,8 +196,11 @@ impl Worker {
         let reap = |block: NonNull<u8>| unsafe { Task::cancel_on(block.cast(), Some(self)) };
         // Before the first destructor, which may start others from outside.
         let outside = self.remote.outside.close().map(|slab| self.outside.get_or_init(|| slab));
-        self.parasites.slab.each_live(reap);
-        outside.into_iter().for_each(|slab| slab.0.each_live(reap));
+        // One unwind for all: millions of them would take seconds.
+        run_quietly(|| {
+            self.parasites.slab.each_live(reap);
+            outside.into_iter().for_each(|slab| slab.0.each_live(reap));
+        });
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Waiter::thread(parked), Why::Woken);
@@ -249,7 +253,7 @@ unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
 /// After `publish`, once.
 unsafe fn drop_locals(thread: NonNull<Thread>) {
     // SAFETY: alive until `free`.
-    crate::sched::locals::end(unsafe { thread.as_ref() });
+    end_locals(unsafe { thread.as_ref() });
 }
 
 /// [`Body::free`].

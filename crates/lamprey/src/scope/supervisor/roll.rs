@@ -120,7 +120,7 @@ impl<E> Roll<E> {
         list.is_closed = true;
         let (names, waiting) = (std::mem::take(&mut list.names), std::mem::take(&mut list.waiting));
         drop(list);
-        crate::thread::quietly(|| drop(waiting));
+        crate::sched::drops::drop_quietly(waiting);
         for entry in names.into_values() {
             let _ = entry.left.put(());
         }

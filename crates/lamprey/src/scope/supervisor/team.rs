@@ -305,7 +305,7 @@ impl<'scope, 'env, 'roll, E: fmt::Display + Send + 'env> Team<'scope, 'env, 'rol
     fn leave(&mut self, child: usize) {
         let Some(member) = self.members.remove(&child) else { return };
         let name = member.spec.name.clone();
-        crate::thread::quietly(|| drop(member));
+        crate::sched::drops::drop_quietly(member);
         self.roll.leave(&name);
     }
 
@@ -328,7 +328,7 @@ impl<'scope, 'env, 'roll, E: fmt::Display + Send + 'env> Team<'scope, 'env, 'rol
     /// Reports a failure and drops it; catches a panic of that drop.
     fn report(&mut self, child: usize, failure: Failure<E>, next: Next) {
         self.tell(child, &failure, next);
-        crate::thread::quietly(|| drop(failure));
+        crate::sched::drops::drop_quietly(failure);
     }
 
     fn tell(&mut self, child: usize, failure: &Failure<E>, next: Next) {
