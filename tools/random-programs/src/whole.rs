@@ -181,8 +181,10 @@ pub fn run_program(bytes: &[u8], classes: Classes) -> Vec<String> {
     let all_are_dropped = !classes.has(Class::Destructors) && !classes.has(Class::PanickingDestructors);
     let deadline = Instant::now() + PATIENCE;
     loop {
+        // Asked first: the last value may be dropped between the two.
+        let is_hopeless = ledger.is_hopeless();
         let wrongs = ledger.close(all_are_dropped);
-        if wrongs.is_empty() || Instant::now() > deadline || ledger.is_hopeless() {
+        if wrongs.is_empty() || Instant::now() > deadline || is_hopeless {
             return wrongs;
         }
         std::thread::sleep(Duration::from_millis(1));
