@@ -16,7 +16,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -24,8 +23,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::reactor::Reactor;
 use super::readiness::Readiness;
-use crate::kernel::REST;
-use crate::kernel::epoll::{Failed, TRIES, wait};
+use crate::kernel::epoll::{Failed, fetch, wait};
 use crate::sched::source::{Helper, Notifier, Source};
 use crate::world;
 
@@ -55,7 +53,7 @@ pub struct Epoll {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fetched {
     All,
-    /// As many as there was room for: there may be more.
+    /// A full batch; there may be more.
     Some,
     /// None: the call has failed, and may fail again at once.
     Failed,
@@ -84,6 +82,8 @@ impl Epoll {
         self.reactor.is_served();
         let events = match wait(&*self.reactor, &mut self.events[..], timeout) {
             Ok(events) => events,
+            // A simulation concludes from nothing that nothing is under way.
+            Err(Failed) if world::is_simulated() => fetch(&*self.reactor, &mut self.events[..]),
             Err(Failed) => return Fetched::Failed,
         };
         let is_full = events.len() == BATCH;
@@ -151,15 +151,7 @@ pub(super) fn ring(notify: &OwnedFd) {
 
 impl Source for Epoll {
     fn poll(&mut self) {
-        let mut fetched = self.turn(Some(Duration::ZERO));
-        // A simulation concludes from nothing that nothing is under way.
-        for _ in 0..TRIES {
-            if fetched != Fetched::Failed || !world::is_simulated() {
-                break;
-            }
-            thread::sleep(REST);
-            fetched = self.turn(Some(Duration::ZERO));
-        }
+        self.turn(Some(Duration::ZERO));
     }
 
     fn active(&self) -> bool {

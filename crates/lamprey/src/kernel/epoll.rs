@@ -25,20 +25,18 @@ pub(crate) fn wait(
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
 ) -> Result<&mut [Event], Failed> {
-    let counted = count(epoll.as_fd(), room, timeout).map_err(|Failure { call, error }| {
+    events(epoll, room, timeout).map_err(|Failure { call, error }| {
         if timeout == Some(Duration::ZERO) {
             tell_failure(call, error);
         } else {
             after_failed_wait(call, error);
         }
         Failed
-    })?;
-    // SAFETY: the kernel has filled in so many.
-    Ok(unsafe { room[..counted].assume_init_mut() })
+    })
 }
 
-/// How often a fetch that fails is repeated, with a rest before each, for those that cannot go on without.
-pub(crate) const TRIES: usize = 100;
+/// How often a fetch that fails is repeated, after a rest each time.
+const TRIES: usize = 100;
 
 /// Fetches the events that are there, for callers that cannot go on without them: a call that fails is repeated.
 pub(crate) fn fetch(epoll: impl AsFd, room: &mut [MaybeUninit<Event>]) -> &mut [Event] {
@@ -60,7 +58,15 @@ pub(crate) fn try_wait(
     room: &mut [MaybeUninit<Event>],
     timeout: Option<Duration>,
 ) -> Result<&mut [Event], Errno> {
-    let count = count(epoll.as_fd(), room, timeout).map_err(|failure| failure.error)?;
+    events(epoll, room, timeout).map_err(|failure| failure.error)
+}
+
+fn events(
+    epoll: impl AsFd,
+    room: &mut [MaybeUninit<Event>],
+    timeout: Option<Duration>,
+) -> Result<&mut [Event], Failure> {
+    let count = count(epoll.as_fd(), room, timeout)?;
     // SAFETY: the kernel has filled in so many.
     Ok(unsafe { room[..count].assume_init_mut() })
 }

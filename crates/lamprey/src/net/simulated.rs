@@ -99,7 +99,7 @@ pub(super) fn listen(at: &SocketAddr, backlog: i32) -> Option<Result<OwnedFd, Er
     ask(|world| world.net.listen(world, *at, backlog as usize))
 }
 
-/// As [`listen`], by a socket that is bound.
+/// Makes a socket that is bound listen; `None` outside of a simulation.
 pub(super) fn listen_where_bound(bound: &Bound, backlog: i32) -> Option<Result<OwnedFd, Errno>> {
     ask(|world| world.net.listen_where_bound(world, &bound.place, backlog as usize))
 }

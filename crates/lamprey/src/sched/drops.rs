@@ -24,7 +24,7 @@ pub(crate) fn drop_quietly<T>(value: T) {
     run_quietly(|| drop(value));
 }
 
-/// As [`drop_quietly`], for code that drops values.
+/// Runs code that drops values of the program, in the way of [`drop_quietly`].
 pub(crate) fn run_quietly(code: impl FnOnce()) {
     if is_cancelled() && cfg!(panic = "unwind") { within_unwind(code) } else { quietly(code) }
 }

@@ -143,7 +143,7 @@ impl Disks {
     }
 
     pub(crate) fn set_len(&self, world: &World, key: Key, file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
-        // As the standard library: such a length is not even told to the system.
+        // The standard library refuses such a length before the system is asked.
         i64::try_from(len).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let what = format_args!("set the length of inode {} to {len}", key.ino);
         self.perform((world, key.machine, Call::Write), what, |volume| {

@@ -33,7 +33,7 @@ impl Net {
     /// `shares`: others may be bound there that share, too.
     ///
     /// # Errors
-    /// As for [`listen`](Net::listen).
+    /// The same as those of [`listen`](Net::listen).
     pub(crate) fn bind(
         &self,
         world: &World,

@@ -1,4 +1,4 @@
-//! What is advised exists: the sources are read.
+//! Reads the sources to check that each name that is advised exists.
 
 use super::{AWAITABLE, Call, ONLY_OF, advice};
 use std::collections::{BTreeMap, BTreeSet};
